@@ -481,7 +481,29 @@ enum {
   BERTQA_PATTERN_CARD = 4,  /* payment card numbers, checked by Luhn's sum */
   BERTQA_PATTERN_IBAN = 8,  /* bank account numbers, checked modulo 97 */
   BERTQA_PATTERN_IP = 16,   /* IPv4 and IPv6 addresses */
-  BERTQA_PATTERN_URL = 32   /* http, https and ftp addresses, and those that begin with www. */
+  BERTQA_PATTERN_URL = 32,  /* http, https and ftp addresses, and those that begin with www. */
+  BERTQA_PATTERN_CRYPTO = 64, /* Bitcoin and Ethereum addresses, with their checksums */
+  /* The kinds above are those that are safe everywhere: the default. */
+  BERTQA_PATTERN_MAC = 128,         /* addresses of network cards */
+  BERTQA_PATTERN_COORDINATES = 256, /* latitude and longitude with three decimals or more */
+  BERTQA_PATTERN_BIRTH_DATE = 512,  /* dates behind a word such as "born" */
+  /* Numbers of national registers, with their check digits if they have any. */
+  BERTQA_PATTERN_US_SSN = 1024,
+  BERTQA_PATTERN_US_ITIN = 2048,
+  BERTQA_PATTERN_UK_NHS = 4096,
+  BERTQA_PATTERN_UK_NINO = 8192,
+  BERTQA_PATTERN_DE_TAX_ID = 16384,
+  BERTQA_PATTERN_FR_NIR = 32768,
+  BERTQA_PATTERN_ES_DNI = 65536, /* and NIE */
+  BERTQA_PATTERN_IT_CF = 131072,
+  BERTQA_PATTERN_NL_BSN = 262144,
+  BERTQA_PATTERN_PL_PESEL = 524288,
+  BERTQA_PATTERN_BR_CPF = 1048576,
+  BERTQA_PATTERN_BR_CNPJ = 2097152,
+  BERTQA_PATTERN_IN_AADHAAR = 4194304,
+  BERTQA_PATTERN_IN_PAN = 8388608,
+  BERTQA_PATTERN_AU_TFN = 16777216,
+  BERTQA_PATTERN_AU_MEDICARE = 33554432
 };
 
 typedef struct bertqa_patterns_options {
@@ -492,7 +514,7 @@ typedef struct bertqa_patterns_options {
    * code, or in a usual form. Default NULL and 0: none */
   const bertqa_text *regions;
   size_t region_count;
-  bertqa_pattern patterns; /* the sum of those to find; default 0: all */
+  bertqa_pattern patterns; /* the sum of those to find; default 0: those that are safe everywhere */
   int32_t reserved;
 } bertqa_patterns_options;
 
@@ -500,8 +522,8 @@ typedef struct bertqa_patterns_options {
 
 void bertqa_patterns_options_init(bertqa_patterns_options *options, size_t struct_size);
 
-/* Finds personal data in a text by rule, without a model. The labels are "EMAIL", "PHONE", "CARD",
- * "IBAN", "IP" and "URL", the scores 1; no two of them overlap. Time: linear in the length.
+/* Finds personal data in a text by rule, without a model. The labels are the constants' names without
+ * "BERTQA_PATTERN_", the scores 1; no two of them overlap. Time: linear in the length.
  * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_patterns(const char *text, size_t length,
                                                 const bertqa_patterns_options *options,

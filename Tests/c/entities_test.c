@@ -161,7 +161,7 @@ static void test_patterns(void) {
   options.regions = NULL;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_patterns("a", 1, &options, &list));
   options.region_count = 0;
-  options.patterns = 64;
+  options.patterns = 1 << 26;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_patterns("a", 1, &options, &list));
   options.patterns = -1;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_patterns("a", 1, &options, &list));

@@ -24,6 +24,7 @@ struct EntitySearch {
   private(set) var redaction = Redaction.none
   private var namesModel = false
 
+  private static let patterns = Array(PIIKinds.groups) + Array(PIIKinds.names)
   static let aggregations = TokenAggregation.allCases.map { (key: $0.description, value: $0) }
 
   static let findingRows = [
@@ -32,9 +33,10 @@ struct EntitySearch {
       detail: "With or without B- and I-; may be given several times."),
     OptionRow(
       .patterns, value: "LIST",
-      "find personal data by rule: email, phone, card, iban, ip, url, separated by commas, or all",
+      "find personal data by rule: all that is safe everywhere, other groups or kinds, separated by commas",
       detail:
-        "The check digits of cards and IBANs must be right. Without --model and --labels no model is used."),
+        "Kinds: \(PIIKinds.names.map(\.key).joined(separator: ", ")). Groups: us, uk, eu, br, in, au. Without --model and --labels no model is used."
+    ),
     OptionRow(
       .regions, value: "LIST",
       "find telephone numbers of these countries in every form: codes such as DE,AT",
@@ -71,10 +73,8 @@ struct EntitySearch {
       if options.labels.isEmpty { throw given.wrong("labels, separated by commas") }
     case .patterns:
       for name in given.string.split(separator: ",", omittingEmptySubsequences: false) {
-        guard let pattern = name == "all" ? .all : PIIKinds.names.first(where: { $0.key == name })?.value
-        else {
-          throw given.wrong(
-            "\(PIIKinds.names.map(\.key).joined(separator: ", ")) or all, separated by commas")
+        guard let pattern = Self.patterns.first(where: { $0.key == name })?.value else {
+          throw given.wrong("\(Self.patterns.map(\.key).joined(separator: ", ")), separated by commas")
         }
         patterns = (patterns ?? []).union(pattern)
       }

@@ -173,19 +173,21 @@ import Testing
   }
 
   @Test func onlyThoseAskedFor() throws {
-    let text = "a@www.b.de http://10.0.0.1/ +1 212 555 1234 4111111111111111 GB82WEST12345698765432 ::1"
+    let text =
+      "a@www.b.de http://10.0.0.1/ +1 212 555 1234 4111111111111111 GB82WEST12345698765432 ::1 "
+      + "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa"
     #expect(
       try found(text) == [
         "EMAIL a@www.b.de", "URL http://10.0.0.1/", "PHONE +1 212 555 1234", "CARD 4111111111111111",
-        "IBAN GB82WEST12345698765432", "IP ::1",
+        "IBAN GB82WEST12345698765432", "IP ::1", "CRYPTO 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa",
       ])
-    for (name, pattern) in PIIKinds.names {
+    for (name, pattern) in PIIKinds.names where PIIKinds.all.contains(pattern) {
       let own = try found(text, pattern)
       #expect(!own.isEmpty && own.allSatisfy { $0.hasPrefix(name.uppercased() + " ") }, "\(name)")
     }
     #expect(try found(text, .ip) == ["IP 10.0.0.1", "IP ::1"])
     #expect(try found(text, []) == found(text))
-    #expect(failure { _ = try found(text, PIIKinds(rawValue: 64)) }?.argument == "patterns")
+    #expect(failure { _ = try found(text, PIIKinds(rawValue: 1 << 26)) }?.argument == "patterns")
   }
 
   @Test func rangesInThreeUnits() throws {

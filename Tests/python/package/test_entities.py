@@ -100,6 +100,9 @@ def test_patterns():
     assert [entity.text for entity in bertqa.patterns(MAIL, ["ip", "card"])] == ["4111 1111 1111 1111", "::1"]
     assert [entity.text for entity in bertqa.patterns(MAIL.encode(), "email")] == ["jörg@example.org".encode()]
     assert len(bertqa.patterns("")) == 0
+    text = "143-69-1724, 00:1a:2b:3c:4d:5e, 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa"
+    assert [entity.label for entity in bertqa.patterns(text)] == ["CRYPTO"]
+    assert [entity.label for entity in bertqa.patterns(text, ["us", "mac"])] == ["US_SSN", "MAC"]
     for wrong in [["mail"], []]:
         with pytest.raises(bertqa.InvalidArgument):
             bertqa.patterns(MAIL, wrong)

@@ -76,6 +76,7 @@ def test_patterns_need_no_model(tmp_path):
     assert [entity["label"] for entity in result["entities"]] == ["PHONE"] and result["window_count"] == 0
     run("entities", "--patterns=card", MAIL, code=1)
     run("entities", "--patterns=all", "80991098", code=1)
+    assert run("entities", "--patterns=all,us", "--redact", "143-69-1724")[0] == "[US_SSN]\n"
     assert run("entities", "--patterns=all", "--regions=de,DK", "80991098")[0].startswith("80991098\tPHONE")
     assert run("entities", "--regions=DK", "--redact", "80991098 a@b.de")[0] == "[PHONE] a@b.de\n"
     both = run_json("entities", "--patterns=email", "--model", MODEL, MAIL)[0]["entities"]

@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
 AGGREGATIONS = ("model", "none", "simple", "first", "average", "max")
 #: In the order of their bits.
-PATTERNS = ("email", "phone", "card", "iban", "ip", "url")
+PATTERNS = (
+    *("email", "phone", "card", "iban", "ip", "url", "crypto", "mac", "coordinates", "birth_date", "us_ssn"),
+    *("us_itin", "uk_nhs", "uk_nino", "de_tax_id", "fr_nir", "es_dni", "it_cf", "nl_bsn", "pl_pesel", "br_cpf"),
+    *("br_cnpj", "in_aadhaar", "in_pan", "au_tfn", "au_medicare"),
+)
+#: Groups of them: "all" are those that are safe everywhere, the others are numbers of national registers.
+PATTERN_GROUPS = {
+    "all": PATTERNS[:7],
+    **{group: tuple(n for n in PATTERNS if n.startswith(f"{group}_")) for group in ("us", "uk", "br", "in", "au")},
+    "eu": ("de_tax_id", "fr_nir", "es_dni", "it_cf", "nl_bsn", "pl_pesel"),
+}
 
 
 class EntitiesMethods(Closable):
@@ -102,10 +112,11 @@ def patterns(
     regions: Optional[Iterable[str]] = None,
     **options: "Unpack[CallOptions]",
 ) -> EntityList[T]:
-    """Finds personal data in a text by rules, without a model. Returns non-overlapping entities with the labels
-    "EMAIL", "PHONE", "CARD", "IBAN", "IP" and "URL" and the score 1.
+    """Finds personal data in a text by rules, without a model. Returns non-overlapping entities, whose label is the
+    kind in capitals, such as "EMAIL", with the score 1.
 
-    patterns: the PII kinds to find: "email", "phone", "card", "iban", "ip" and "url"; default: all.
+    patterns: the PII kinds to find: names of kinds ("email", "us_ssn") and groups ("all", "us", "eu"), see
+        docs/entities.md; default: "all", which are those that are safe everywhere.
     regions: countries whose telephone numbers are found in every form of their numbering plans, as codes such as
         "DE"; default: none. Other countries' numbers are found by their calling code or in a usual form.
     options: see help(bertqa.CallOptions).
@@ -115,8 +126,10 @@ def patterns(
     if patterns is not None:
         names = [patterns] if isinstance(patterns, str) else list(patterns)
         for name in names:
-            if name not in PATTERNS:
-                raise InvalidArgument(f"patterns has {name!r}, but must be of {', '.join(PATTERNS)}")
+            if name not in PATTERNS and name not in PATTERN_GROUPS:
+                known = ", ".join((*PATTERN_GROUPS, *PATTERNS))
+                raise InvalidArgument(f"patterns has {name!r}, but must be of {known}")
+        names = [one for name in names for one in PATTERN_GROUPS.get(name, (name,))]
         if not names:
             raise InvalidArgument("patterns is empty; None is its default, all")
         struct.patterns = sum(1 << bit for bit, name in enumerate(PATTERNS) if name in names)

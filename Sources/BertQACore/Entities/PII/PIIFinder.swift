@@ -13,6 +13,8 @@ struct PIIFinder {
 
   private let text: PatternText
   private let kinds: PIIKinds
+  /// True if there are kinds that are not among all.
+  private let hasMore: Bool
   private let phones: PhoneFinder
   private var versions = VersionContext()
   private let monitor: CallMonitor
@@ -21,6 +23,7 @@ struct PIIFinder {
   init(_ text: UnsafeBufferPointer<UInt8>, _ kinds: PIIKinds, _ regions: [Int], _ monitor: CallMonitor) {
     self.text = PatternText(bytes: text)
     self.kinds = kinds.isEmpty ? .all : kinds
+    hasMore = !PIIKinds.all.isSuperset(of: kinds)
     phones = PhoneFinder(text: self.text, regions: regions)
     self.monitor = monitor
   }
@@ -49,7 +52,13 @@ struct PIIFinder {
       best.consider(.url, text.url(at: position))
       best.consider(.iban, text.iban(at: position))
       best.consider(.ip, text.internetAddress(at: position))
+      considerMore(&best, at: position)
       if let range = best.range { return try keep(range, best.kind) }
+    case .sign where byte == UInt8(ascii: "-"):
+      guard kinds.contains(.coordinates), !text.isWordByte(position - 1),
+        let range = text.coordinates(at: position)
+      else { break }
+      return try keep(range, .coordinates)
     case .digit, .sign:
       if text.isWordByte(position - 1) { return position + 1 }
       var best = Best(kinds: kinds)
@@ -60,12 +69,23 @@ struct PIIFinder {
       if best.kind == .ip, let range = best.range, versions.isVersion(range, in: text) {
         return range.upperBound
       }
+      considerMore(&best, at: position)
       if kinds.contains(.phone) {
         best.consider(.phone, phones.range(at: position, behind: last, groups))
       }
       if let range = best.range { return try keep(range, best.kind) }
     }
     return position + 1
+  }
+
+  /// Looks for the kinds that not every call asks for.
+  private func considerMore(_ best: inout Best, at position: Int) {
+    if kinds.contains(.crypto) { best.consider(.crypto, text.cryptoAddress(at: position)) }
+    guard hasMore else { return }
+    if let found = text.identifier(at: position, kinds) { best.consider(found.kind, found.range) }
+    if kinds.contains(.mac) { best.consider(.mac, text.macAddress(at: position)) }
+    if kinds.contains(.coordinates) { best.consider(.coordinates, text.coordinates(at: position)) }
+    if kinds.contains(.birthDate) { best.consider(.birthDate, text.birthDate(at: position)) }
   }
 
   /// The longest of several matches at one place; of equally long ones, the first.
@@ -106,7 +126,7 @@ struct PIIFinder {
   private enum ByteKind {
     case letter
     case digit
-    /// + and ( of a telephone number, or : and [ of an IPv6 address.
+    /// + and ( of a telephone number, : and [ of an IPv6 address, or - of a coordinate.
     case sign
     case at
     case other
@@ -115,7 +135,8 @@ struct PIIFinder {
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): self = .digit
       case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): self = .letter
-      case UInt8(ascii: "+"), UInt8(ascii: "("), UInt8(ascii: ":"), UInt8(ascii: "["): self = .sign
+      case UInt8(ascii: "+"), UInt8(ascii: "("), UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "-"):
+        self = .sign
       case UInt8(ascii: "@"): self = .at
       default: self = .other
       }

@@ -12,11 +12,54 @@ public struct PIIKinds: OptionSet, Sendable, Hashable {
   public static let ip = PIIKinds(rawValue: 16)
   public static let url = PIIKinds(rawValue: 32)
 
-  public static let all: PIIKinds = [.email, .phone, .card, .iban, .ip, .url]
+  public static let crypto = PIIKinds(rawValue: 64)
+  public static let mac = PIIKinds(rawValue: 128)
+  public static let coordinates = PIIKinds(rawValue: 256)
+  public static let birthDate = PIIKinds(rawValue: 512)
+  public static let usSSN = PIIKinds(rawValue: 1 << 10)
+  public static let usITIN = PIIKinds(rawValue: 1 << 11)
+  public static let ukNHS = PIIKinds(rawValue: 1 << 12)
+  public static let ukNINO = PIIKinds(rawValue: 1 << 13)
+  public static let deTaxID = PIIKinds(rawValue: 1 << 14)
+  public static let frNIR = PIIKinds(rawValue: 1 << 15)
+  public static let esDNI = PIIKinds(rawValue: 1 << 16)
+  public static let itCF = PIIKinds(rawValue: 1 << 17)
+  public static let nlBSN = PIIKinds(rawValue: 1 << 18)
+  public static let plPESEL = PIIKinds(rawValue: 1 << 19)
+  public static let brCPF = PIIKinds(rawValue: 1 << 20)
+  public static let brCNPJ = PIIKinds(rawValue: 1 << 21)
+  public static let inAadhaar = PIIKinds(rawValue: 1 << 22)
+  public static let inPAN = PIIKinds(rawValue: 1 << 23)
+  public static let auTFN = PIIKinds(rawValue: 1 << 24)
+  public static let auMedicare = PIIKinds(rawValue: 1 << 25)
 
-  /// The name of each kind in the command line and Python.
+  /// The kinds that are safe everywhere: other numbers hardly look like them.
+  public static let all: PIIKinds = [.email, .phone, .card, .iban, .ip, .url, .crypto]
+
+  public static let us: PIIKinds = [.usSSN, .usITIN]
+  public static let uk: PIIKinds = [.ukNHS, .ukNINO]
+  public static let eu: PIIKinds = [.deTaxID, .frNIR, .esDNI, .itCF, .nlBSN, .plPESEL]
+  public static let brazil: PIIKinds = [.brCPF, .brCNPJ]
+  public static let india: PIIKinds = [.inAadhaar, .inPAN]
+  public static let australia: PIIKinds = [.auTFN, .auMedicare]
+
+  /// Numbers of national registers.
+  static let identifiers: PIIKinds = [.us, .uk, .eu, .brazil, .india, .australia]
+  static let known: PIIKinds = [.all, .mac, .coordinates, .birthDate, .identifiers]
+
+  /// The name of each kind in the command line and Python, in the order of the bits. In capitals it is the label.
   public static let names: KeyValuePairs<String, PIIKinds> = [
-    "email": .email, "phone": .phone, "card": .card, "iban": .iban, "ip": .ip, "url": .url,
+    "email": .email, "phone": .phone, "card": .card, "iban": .iban, "ip": .ip, "url": .url, "crypto": .crypto,
+    "mac": .mac, "coordinates": .coordinates, "birth_date": .birthDate, "us_ssn": .usSSN, "us_itin": .usITIN,
+    "uk_nhs": .ukNHS, "uk_nino": .ukNINO, "de_tax_id": .deTaxID, "fr_nir": .frNIR, "es_dni": .esDNI,
+    "it_cf": .itCF,
+    "nl_bsn": .nlBSN, "pl_pesel": .plPESEL, "br_cpf": .brCPF, "br_cnpj": .brCNPJ, "in_aadhaar": .inAadhaar,
+    "in_pan": .inPAN, "au_tfn": .auTFN, "au_medicare": .auMedicare,
+  ]
+
+  /// The names of groups.
+  public static let groups: KeyValuePairs<String, PIIKinds> = [
+    "all": .all, "us": .us, "uk": .uk, "eu": .eu, "br": .brazil, "in": .india, "au": .australia,
   ]
 }
 
@@ -38,14 +81,13 @@ public struct PIIOptions: Sendable {
 }
 
 extension EntityList {
-  /// Personal data in a text, found by rules without a model. The labels are "EMAIL", "PHONE", "CARD",
-  /// "IBAN", "IP" and "URL". The entities are in the order of the text and do not overlap. Takes time linear
+  /// Personal data in a text, found by rules without a model. A label is the kind's name in capitals, such as "EMAIL". The entities are in the order of the text and do not overlap. Takes time linear
   /// in the text.
   public init(
     piiIn text: UnsafeBufferPointer<UInt8>, options: PIIOptions = PIIOptions()
   ) throws(BertQAError) {
     try TextLimit.check(text, "text")
-    guard PIIKinds.all.isSuperset(of: options.kinds) else {
+    guard PIIKinds.known.isSuperset(of: options.kinds) else {
       throw BertQAError(
         .invalidArgument, argument: "patterns",
         "is \(options.kinds.rawValue), but must be a sum of BERTQA_PATTERN_... constants")
@@ -110,14 +152,7 @@ extension EntityList {
 
 extension PIIKinds {
   /// The label of one kind.
-  fileprivate var label: String {
-    switch self {
-    case .email: "EMAIL"
-    case .phone: "PHONE"
-    case .card: "CARD"
-    case .iban: "IBAN"
-    case .ip: "IP"
-    default: "URL"
-    }
-  }
+  fileprivate var label: String { Self.labels[rawValue.trailingZeroBitCount] }
+
+  private static let labels = names.map { $0.key.uppercased() }
 }

@@ -1,5 +1,5 @@
 /// Up to 32 digits, without memory of their own.
-struct Digits {
+struct Digits: Equatable {
   /// Four bits a digit, the first one lowest.
   private var low: UInt64 = 0
   private var high: UInt64 = 0
@@ -42,8 +42,11 @@ struct Digits {
     return rest
   }
 
-  func starts(with digits: [UInt8]) -> Bool {
-    digits.count <= count && digits.indices.allSatisfy { digits[$0] == self[startIndex + $0] }
+  /// - Parameter digits: up to 16 from index 0 on.
+  func starts(with digits: Digits) -> Bool {
+    guard digits.count <= count, startIndex + digits.count <= 16 else { return false }
+    let mask: UInt64 = digits.count < 16 ? (1 << UInt64(4 * digits.count)) - 1 : .max
+    return low >> UInt64(4 * startIndex) & mask == digits.low
   }
 
   /// The first `count` digits as a number.

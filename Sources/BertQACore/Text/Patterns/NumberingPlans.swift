@@ -9,7 +9,7 @@ struct NumberingPlans: Sendable {
     var code: UInt16
     var callingCode: Int
     /// The digits that callers within the country dial before a national number; often none.
-    var trunk: [UInt8]
+    var trunk: Digits
     /// The lengths of numbers that are written without the trunk prefix, as `lengths`.
     var bareLengths: UInt32 = 0
     /// Bit n is set if a national number may have n digits.
@@ -38,9 +38,11 @@ struct NumberingPlans: Sendable {
   private(set) var regions: [Region] = []
   /// Sorted by `groups`.
   private var forms: [Form] = []
-  private var prefixes: [[UInt8]] = []
+  private var prefixes: [Digits] = []
   /// The tree of mobile numbers that are dialled without a prefix, in all regions that tell them from others.
   private var mobiles = 0
+  /// The regions of each calling code.
+  private var regionsOfCode = [[Int]](repeating: [], count: 1000)
   /// The lengths of each calling code's national numbers; 0 for a code that is not in use.
   private var lengthsOfCode = [UInt32](repeating: 0, count: 1000)
   /// For a leaf the lengths of what may follow its digits; 0 for an inner node.
@@ -55,7 +57,10 @@ struct NumberingPlans: Sendable {
     forms.sort { ($0.groups, $0.region) < ($1.groups, $1.region) }
     // The table's last entry is no region.
     mobiles = regions.removeLast().tree
-    for region in regions { lengthsOfCode[region.callingCode] |= region.lengths }
+    for (index, region) in regions.enumerated() {
+      lengthsOfCode[region.callingCode] |= region.lengths
+      regionsOfCode[region.callingCode].append(index)
+    }
   }
 
   // MARK: - Queries
@@ -67,6 +72,8 @@ struct NumberingPlans: Sendable {
     // "ZZ" is no country.
     return number == 0x5A5A ? nil : regions.firstIndex { $0.code == number }
   }
+
+  func regions(ofCallingCode code: Int) -> [Int] { regionsOfCode[code] }
 
   /// Returns the lengths of the national numbers of a calling code; 0 if it is not in use.
   func lengths(ofCallingCode code: Int) -> UInt32 { lengthsOfCode[code] }
@@ -97,7 +104,7 @@ struct NumberingPlans: Sendable {
   /// True if the digits are a national number of a region behind its trunk prefix.
   func isValidBehindTrunk(_ digits: Digits, _ region: Int) -> Bool {
     let trunk = regions[region].trunk
-    return !trunk.isEmpty && digits.starts(with: trunk) && isValid(digits.dropping(trunk.count), region)
+    return trunk.count > 0 && digits.starts(with: trunk) && isValid(digits.dropping(trunk.count), region)
   }
 
   /// Returns the ways to write a number in groups of these lengths, four bits each.
@@ -120,7 +127,7 @@ struct NumberingPlans: Sendable {
 
   private struct Format {
     /// The digits before the national number.
-    var prefix: [UInt8]
+    var prefix: Digits
     /// How many of them are a group of their own; the others belong to the next group.
     var apart: Int
     var groups: [(least: Int, most: Int, separator: UInt16)]
@@ -205,7 +212,7 @@ struct NumberingPlans: Sendable {
     let prefix = prefixes.firstIndex(of: format.prefix) ?? prefixes.count
     if prefix == prefixes.count { prefixes.append(format.prefix) }
     for one in partial {
-      if format.prefix.isEmpty { regions[region].bareLengths |= 1 << UInt32(one.digits) }
+      if format.prefix.count == 0 { regions[region].bareLengths |= 1 << UInt32(one.digits) }
       forms.append(
         Form(
           groups: one.groups, separators: one.separators, region: UInt16(region), prefix: UInt8(prefix)))
@@ -213,7 +220,9 @@ struct NumberingPlans: Sendable {
   }
 
   /// Returns the decimal digits of a number of the tables, which has a 1 before them.
-  private static func digits(behindOneIn number: UInt32) -> [UInt8] {
-    String(number).utf8.dropFirst().map { $0 - UInt8(ascii: "0") }
+  private static func digits(behindOneIn number: UInt32) -> Digits {
+    var digits = Digits()
+    for byte in String(number).utf8.dropFirst() { digits.append(byte - UInt8(ascii: "0")) }
+    return digits
   }
 }

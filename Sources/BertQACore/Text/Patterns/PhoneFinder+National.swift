@@ -165,7 +165,7 @@ extension PhoneFinder {
     let digits = groups.digits.prefix(groups.digitCount(count))
     return regions.contains { region in
       let plan = plans.regions[region]
-      let hasTrunk = !plan.trunk.isEmpty && digits.starts(with: plan.trunk)
+      let hasTrunk = plan.trunk.count > 0 && digits.starts(with: plan.trunk)
       if hasTrunk, plans.isValidBehindTrunk(digits, region) { return true }
       // Islands have numbers of four and five digits.
       let isLongEnough =

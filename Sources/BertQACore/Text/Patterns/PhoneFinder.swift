@@ -121,9 +121,8 @@ struct PhoneFinder {
   }
 
   private func isNumber(_ national: Digits, ofCallingCode code: Int) -> Bool {
-    plans.regions.indices.contains {
-      plans.regions[$0].callingCode == code
-        && (plans.isValid(national, $0) || plans.isValidBehindTrunk(national, $0))
+    plans.regions(ofCallingCode: code).contains {
+      plans.isValid(national, $0) || plans.isValidBehindTrunk(national, $0)
     }
   }
 

@@ -1,0 +1,103 @@
+/// Finds coordinates and dates of birth.
+extension PatternText {
+  // MARK: - Coordinates
+
+  /// Matches a latitude and a longitude in degrees with three decimals or more: `48.8584, 2.2945`, `48.8584 N 2.2945 E`.
+  func coordinates(at start: Int) -> Range<Int>? {
+    let before = self[start - 1]
+    if before == UInt8(ascii: "."), isDigit(start - 2) { return nil }
+    guard let latitude = degrees(at: start, most: 90, "ns") else { return nil }
+    var position = latitude
+    while [0x20, 0x2C, 0x3B, 0x2F].contains(self[position]), position - latitude < 3 { position += 1 }
+    guard position > latitude, let end = degrees(at: position, most: 180, "ew") else { return nil }
+    let isLonger = isWordByte(end) || self[end] == UInt8(ascii: ".") && isDigit(end + 1)
+    return isLonger ? nil : start..<end
+  }
+
+  /// Returns the end of a number with decimals, a sign of degrees, and one of two letters.
+  private func degrees(at start: Int, most: Int, _ letters: StaticString) -> Int? {
+    var position = start
+    if self[position] == UInt8(ascii: "-") || self[position] == UInt8(ascii: "+") { position += 1 }
+    let first = position
+    var whole = 0
+    while isDigit(position), position - first < 4 {
+      whole = 10 * whole + Int(self[position] - UInt8(ascii: "0"))
+      position += 1
+    }
+    guard position > first, whole <= most, self[position] == UInt8(ascii: ".") else { return nil }
+    let point = position
+    position += 1
+    while isDigit(position), position - point < 20 { position += 1 }
+    guard position - point > 3 else { return nil }
+    var end = position
+    if self[end] == 0xC2, self[end + 1] == 0xB0 { end += 2 }
+    let letter = self[end] == UInt8(ascii: " ") ? end + 1 : end
+    let isLetter = letters.withUTF8Buffer { $0.contains(self[letter] | 0x20) }
+    return isLetter && !isWordByte(letter + 1) ? letter + 1 : end
+  }
+
+  // MARK: - Dates of birth
+
+  /// Words before a date of birth, in lower case.
+  private static let birthWords: [StaticString] = [
+    "born", "birth", "birthdate", "birthday", "dob", "geb", "geboren", "geburtsdatum", "né", "née",
+    "naissance", "nacido",
+    "nacida", "nacimiento", "nato", "nata", "nascita", "nascimento", "nascido", "nascida", "geboortedatum",
+    "urodzony",
+    "urodzona", "urodzenia", "född", "født", "syntynyt",
+  ]
+
+  /// Matches a date behind a word such as "born" on the same line: `12.03.1980`, `1980-03-12`, `March 12, 1980`,
+  /// `12 mars 1980`.
+  func birthDate(at start: Int) -> Range<Int>? {
+    guard !Self.isDateMark(self[start - 1]), let end = date(at: start), !isWordByte(end),
+      !(Self.isDateMark(self[end]) && isDigit(end + 1)), hasWord(among: Self.birthWords, before: start)
+    else { return nil }
+    return start..<end
+  }
+
+  private static func isDateMark(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/")
+  }
+
+  private func date(at start: Int) -> Int? {
+    var position = start
+    var numbers: [Int] = []
+    var hasMonth = false
+    var yearDigits = 0
+    for part in 0..<3 {
+      let first = position
+      var value = 0
+      while isDigit(position), position - first < 5 {
+        value = 10 * value + Int(self[position] - UInt8(ascii: "0"))
+        position += 1
+      }
+      if position > first {
+        numbers.append(value)
+        yearDigits = max(yearDigits, position - first)
+      } else if !hasMonth {
+        while Self.isLetter(self[position]) || self[position] >= 0x80, position - first < 24 { position += 1 }
+        guard position - first >= 3 else { return nil }
+        hasMonth = true
+      } else {
+        return nil
+      }
+      if part == 2 { break }
+      let gap = position
+      while Self.isDateMark(self[position]) || self[position] == UInt8(ascii: " ")
+        || self[position] == UInt8(ascii: ","),
+        position - gap < 2
+      {
+        position += 1
+      }
+      if hasMonth || part == 0, has("de ", at: position) { position += 3 }
+      guard position > gap else { return nil }
+    }
+    let year = yearDigits == 4 ? numbers.max() ?? 0 : 1900
+    let others = numbers.filter { $0 != year || yearDigits != 4 }
+    guard (1850...2100).contains(year), others.allSatisfy({ (1...31).contains($0) || yearDigits == 2 }),
+      others.count == (hasMonth ? 1 : 2) || yearDigits == 2 && !hasMonth
+    else { return nil }
+    return position
+  }
+}

@@ -1,0 +1,104 @@
+import Testing
+
+@testable import BertQACore
+
+/// Numbers of national registers, and the kinds that are not among all.
+@Suite struct IdentifierTests {
+  private func found(_ text: String, _ kinds: PIIKinds) throws -> [String] {
+    var options = PIIOptions()
+    options.kinds = kinds
+    return try EntityList(piiIn: text, options: options).entities.map { "\($0.label) \($0.text(in: text))" }
+  }
+
+  /// Each is found alone and in a sentence; with another last character, or a longer one, it is not.
+  private func expect(_ label: String, _ kind: PIIKinds, _ texts: [String], isChecked: Bool = true) throws {
+    for text in texts {
+      for frame in ["\(text)", "see \(text), or", "it is (\(text)).", "日本\(text)。"] {
+        #expect(try found(frame, kind) == ["\(label) \(text)"], "\(frame)")
+      }
+      #expect(try found("x\(text)", kind).isEmpty, "x\(text)")
+      #expect(try found("\(text)7", kind).isEmpty, "\(text)7")
+      guard isChecked, let last = text.unicodeScalars.last else { continue }
+      let other = last == "1" ? "2" : last == "B" ? "C" : last.properties.isAlphabetic ? "B" : "1"
+      #expect(try found("\(text.dropLast())\(other)", kind).isEmpty, "\(text.dropLast())\(other)")
+    }
+  }
+
+  private func expectNothing(_ kind: PIIKinds, _ texts: [String]) throws {
+    for text in texts { #expect(try found(text, kind) == [], "\(text)") }
+  }
+
+  @Test func registers() throws {
+    try expect("US_SSN", .us, ["143-69-1724", "143 69 1724"], isChecked: false)
+    try expect("US_ITIN", .us, ["913-77-3661"], isChecked: false)
+    try expectNothing(
+      .us, ["000-12-3456", "666-12-3456", "900-12-3456", "123-00-4567", "123-45-0000", "143691724"])
+    #expect(try found("SSN: 143691724", .us) == ["US_SSN 143691724"])
+    try expect("UK_NHS", .uk, ["943 476 5919", "9434765919", "943-476-5919"])
+    try expect("UK_NINO", .uk, ["AB 12 34 56 C", "AB123456C", "ab 123456 c"], isChecked: false)
+    try expectNothing(.uk, ["BG123456C", "AB123456E", "DA123456C", "AO123456C"])
+    try expect("DE_TAX_ID", .eu, ["86 095 742 719", "86095742719", "65929970489"])
+    try expect(
+      "FR_NIR", .eu, ["2 55 08 14 168 025 38", "255081416802538", "1 84 12 2A 123 456 06"].filter(isNIR))
+    try expect("ES_DNI", .eu, ["94703629W", "68565014-J", "Z8918682T", "X-5766949-K"])
+    try expect("IT_CF", .eu, ["MTLLRT91H04A499K", "FLCFBZ84M25I304J"])
+    try expect("NL_BSN", .eu, ["216375988", "5614.92.785"])
+    try expect("PL_PESEL", .eu, ["64102494552", "21261715379"])
+    try expect("BR_CPF", .brazil, ["106.803.973-61", "70417239416"])
+    try expectNothing(.brazil, ["111.111.111-11", "00000000000000"])
+    try expect("BR_CNPJ", .brazil, ["17.662.609/0001-29", "79864747000148"])
+    try expect("IN_AADHAAR", .india, ["9999 4105 7058", "999971658847", "9999-3311-9405"])
+    try expect("IN_PAN", .india, ["NWKPK0029R"], isChecked: false)
+    try expect("AU_TFN", .australia, ["123 456 782"])
+    try expect("AU_MEDICARE", .australia, ["2123 45670 1"], isChecked: false)
+    try expectNothing(.australia, ["2123 45671 1", "1123 45670 1"])
+  }
+
+  private func isNIR(_ text: String) throws -> Bool { try !found(text, .frNIR).isEmpty }
+
+  @Test func cryptoAddresses() throws {
+    try expect(
+      "CRYPTO", .all,
+      [
+        "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy",
+        "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
+        "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0",
+        "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+      ])
+    #expect(try found("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed", .all).count == 1)
+    try expectNothing(
+      .crypto, ["0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "0x5aaeb6053f", "bc1", "1A1zP1"])
+  }
+
+  @Test func devicesPlacesAndDates() throws {
+    try expect("MAC", .mac, ["00:1a:2b:3c:4d:5e", "00-1A-2B-3C-4D-5E", "001a.2b3c.4d5e"], isChecked: false)
+    try expectNothing(.mac, ["00:1a:2b:3c:4d", "00:1a:2b:3c:4d:5e:6f", "00:1a-2b:3c:4d:5e", "12:30:45"])
+    for text in ["48.8584, 2.2945", "-33.8568 151.2153", "48.8584° N, 2.2945° E", "48.8584,2.2945"] {
+      #expect(try found("at (\(text))", .coordinates) == ["COORDINATES \(text)"], "\(text)")
+    }
+    try expectNothing(
+      .coordinates, ["48.85, 2.29", "98.8584, 2.2945", "1.2345 and 2.3456", "48.8584, 200.2945"])
+    for date in [
+      "12.03.1980", "1980-03-12", "12/03/80", "March 12, 1980", "12 mars 1980", "12 de marzo 1980",
+      "12. März 1980",
+    ] {
+      #expect(try found("Ann was born on \(date) in", .birthDate) == ["BIRTH_DATE \(date)"], "\(date)")
+      #expect(try found("Geb.: \(date)", .birthDate) == ["BIRTH_DATE \(date)"], "\(date)")
+      #expect(try found("released on \(date)", .birthDate).isEmpty, "\(date)")
+    }
+    try expectNothing(.birthDate, ["born 12.03", "born in 1980", "dob 99.99.1980", "born 1.2.3.4"])
+  }
+
+  @Test func digests() {
+    func hex(_ bytes: [UInt8]) -> String {
+      bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+    #expect(
+      hex(SHA256.hash(Array("abc".utf8)))
+        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    #expect(
+      hex(SHA256.hash([UInt8](repeating: 97, count: 64)))
+        == "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb")
+    #expect(hex(Keccak256.hash([])) == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470")
+  }
+}

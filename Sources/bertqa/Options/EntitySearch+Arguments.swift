@@ -21,6 +21,7 @@ struct EntitySearch {
   /// nil for none.
   private(set) var patterns: PIIKinds?
   private var regions: [String] = []
+  private var isEverywhere = false
   private(set) var redaction = Redaction.none
   private var namesModel = false
 
@@ -42,6 +43,9 @@ struct EntitySearch {
       "find telephone numbers of these countries in every form: codes such as DE,AT",
       detail:
         "Without it numbers are found by their calling code, their usual groups or the words before them."),
+    OptionRow(
+      .everywhere, "find what was found once in a text wherever it stands, in any case",
+      detail: "Also in capitals, before 's, and where the model or a rule alone did not find it."),
     OptionRow(
       .redact, value: "TEXT", isOptional: true,
       "print the text with each entity replaced by TEXT; default: its label in brackets, such as [PER]"),
@@ -86,6 +90,7 @@ struct EntitySearch {
         regions.append(code.uppercased())
       }
       patterns = (patterns ?? []).union(.phone)
+    case .everywhere: isEverywhere = true
     case .redact: redaction = given.text.map { .text(ArgumentBytes(bytes: Array($0.bytes))) } ?? .labels
     case .aggregation: options.aggregation = try given.choice(from: Self.aggregations)
     case .threshold: options.threshold = try given.number()
@@ -106,19 +111,21 @@ struct EntitySearch {
     var results =
       try context?.entitiesEach(of: texts, options: options)
       ?? texts.map { _ in .success(EntityList()) }
-    guard let patterns else { return results }
     var own = PIIOptions()
-    own.kinds = patterns
+    own.kinds = patterns ?? []
     own.regions = regions
     own.call = options.call
-    for (index, text) in texts.enumerated() {
+    for (index, text) in texts.enumerated() where patterns != nil || isEverywhere {
       guard case .success(var list) = results[index] else { continue }
       do throws(BertQAError) {
-        let found = try EntityList(piiIn: text, options: own)
-        if !list.entities.isEmpty {
-          try CallMonitor(own.call).hold(list.entities.count + found.entities.count, of: Entity.self)
+        if patterns != nil {
+          let found = try EntityList(piiIn: text, options: own)
+          if !list.entities.isEmpty {
+            try CallMonitor(own.call).hold(list.entities.count + found.entities.count, of: Entity.self)
+          }
+          list.entities = Self.merged(list.entities, found.entities)
         }
-        list.entities = Self.merged(list.entities, found.entities)
+        if isEverywhere { list = try list.everywhere(in: text, call: own.call) }
         results[index] = .success(list)
       } catch {
         guard error.status == .tooLarge else { throw error }
@@ -169,6 +176,6 @@ struct EntitySearch {
 
   /// A description of everything that affects results. Equivalent arguments have equal descriptions.
   var meaning: String {
-    "\(options) \(patterns?.rawValue ?? 0) \(Set(regions).sorted()) \(redaction) \(usesModel)"
+    "\(options) \(patterns?.rawValue ?? 0) \(Set(regions).sorted()) \(isEverywhere) \(redaction) \(usesModel)"
   }
 }

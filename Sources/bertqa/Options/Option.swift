@@ -27,6 +27,7 @@ enum Option: String, CaseIterable {
   case labels
   case patterns
   case regions
+  case everywhere
   case redact
   case aggregation
   case threshold

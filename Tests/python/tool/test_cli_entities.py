@@ -75,6 +75,11 @@ def test_patterns_need_no_model(tmp_path):
     [result] = run_json("entities", "--patterns=phone,url", MAIL)
     assert [entity["label"] for entity in result["entities"]] == ["PHONE"] and result["window_count"] == 0
     run("entities", "--patterns=card", MAIL, code=1)
+    twice = "Tel. 80991098\nagain 80991098"
+    assert run("entities", "--patterns=all", "--redact", twice)[0] == "Tel. [PHONE]\nagain 80991098\n"
+    assert (
+        run("entities", "--patterns=all", "--everywhere", "--redact", twice)[0] == "Tel. [PHONE]\nagain [PHONE]\n"
+    )
     run("entities", "--patterns=all", "80991098", code=1)
     assert run("entities", "--patterns=all,us", "--redact", "143-69-1724")[0] == "[US_SSN]\n"
     assert run("entities", "--patterns=all", "--regions=de,DK", "80991098")[0].startswith("80991098\tPHONE")

@@ -45,7 +45,8 @@ extension PatternText {
     // In one case.
     let letters = word.filter(Self.isLetter)
     guard letters.allSatisfy({ $0 & 0x20 == 0 }) || letters.allSatisfy({ $0 & 0x20 != 0 }) else { return nil }
-    var values: [UInt32] = "bc".utf8.map { UInt32($0 >> 5) } + [0] + "bc".utf8.map { UInt32($0 & 31) }
+    // The high and low bits of "bc", with 0 between them.
+    var values: [UInt32] = [3, 3, 0, 2, 3]
     for byte in word.dropFirst(3) {
       guard let value = Self.bech32.firstIndex(of: Self.isLetter(byte) ? byte | 0x20 : byte) else {
         return nil

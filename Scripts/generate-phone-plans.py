@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generates Sources/BertQACore/Text/Patterns/NumberingPlans+Table.swift.
+"""Generates Sources/BertQACore/Text/Identifiers/NumberingPlans+Table.swift.
 
 Needs `pip install phonenumbers==9.0.43`, the Python port of Google's libphonenumber, whose metadata follow ITU-T
 E.164's national numbering plans. The table has, for each region: its code, calling code, trunk prefix, the lengths
@@ -18,7 +18,7 @@ from phonenumbers import COUNTRY_CODES_FOR_NON_GEO_REGIONS, PhoneMetadata
 
 PINNED = "9.0.43"
 TARGET = (
-    pathlib.Path(__file__).resolve().parent.parent / "Sources/BertQACore/Text/Patterns/NumberingPlans+Table.swift"
+    pathlib.Path(__file__).resolve().parent.parent / "Sources/BertQACore/Text/Identifiers/NumberingPlans+Table.swift"
 )
 # Below this many digits a plan says only which lengths there are. A deeper tree tells few more numbers apart.
 DEPTH = 3

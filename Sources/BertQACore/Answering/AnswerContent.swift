@@ -20,7 +20,7 @@ enum AnswerContent {
   private static func isContent(_ unit: DecodedScalar) -> Bool {
     if unit.scalar < 0x80 {
       let byte = UInt8(unit.scalar)
-      return PatternText.isLetter(byte) || PatternText.isDigit(byte) || byte == UInt8(ascii: "$")
+      return TextBytes.isLetter(byte) || TextBytes.isDigit(byte) || byte == UInt8(ascii: "$")
     }
     if unit.scalar == 0xFFFD { return false }
     switch unit.unicodeScalar.properties.generalCategory {

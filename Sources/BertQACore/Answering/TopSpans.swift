@@ -56,7 +56,7 @@ struct TopSpans {
   private func wholeExpressions(around bytes: TextRange, _ taken: [Taken]) -> TextRange {
     guard alignsToWords else { return bytes }
     var edges = TextEdges(text: document.text)
-    let whole = edges.visible(ExpressionFinder(text: PatternText(bytes: document.text)).extended(bytes))
+    let whole = edges.visible(ExpressionFinder(text: TextBytes(bytes: document.text)).extended(bytes))
     let overlaps =
       whole != bytes && taken.contains { $0.bytes.start < whole.end && whole.start < $0.bytes.end }
     return overlaps ? bytes : whole

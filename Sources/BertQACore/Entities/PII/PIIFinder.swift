@@ -11,7 +11,7 @@ struct PIIFinder {
   /// In the order of the text, without overlaps.
   private(set) var found: [Found] = []
 
-  private let text: PatternText
+  private let text: TextBytes
   private let kinds: PIIKinds
   /// True if there are kinds that are not among all.
   private let hasMore: Bool
@@ -21,7 +21,7 @@ struct PIIFinder {
 
   /// - Parameter regions: numbers of regions of `NumberingPlans`.
   init(_ text: UnsafeBufferPointer<UInt8>, _ kinds: PIIKinds, _ regions: [Int], _ monitor: CallMonitor) {
-    self.text = PatternText(bytes: text)
+    self.text = TextBytes(bytes: text)
     self.kinds = kinds.isEmpty ? .all : kinds
     hasMore = !PIIKinds.all.isSuperset(of: kinds)
     phones = PhoneFinder(text: self.text, regions: regions)

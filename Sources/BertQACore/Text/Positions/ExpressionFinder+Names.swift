@@ -94,7 +94,7 @@ extension ExpressionFinder {
     while colon > max(0, cut - Self.longestDrivePath), text[colon] != UInt8(ascii: "\n") || colon >= cut {
       colon -= 1
       let isDrive =
-        text[colon] == UInt8(ascii: ":") && PatternText.isLetter(text[colon - 1])
+        text[colon] == UInt8(ascii: ":") && TextBytes.isLetter(text[colon - 1])
         && !text.isWordByte(colon - 2)
         && (text[colon + 1] == UInt8(ascii: "\\") || text.has("/", at: colon + 1))
       guard isDrive, !text.has("//", at: colon + 1) else { continue }
@@ -128,7 +128,7 @@ extension ExpressionFinder {
       position += 1
       let first = text[position]
       guard
-        first & 0x20 == 0 && PatternText.isLetter(first) || first == UInt8(ascii: "(")
+        first & 0x20 == 0 && TextBytes.isLetter(first) || first == UInt8(ascii: "(")
           || text.has("and ", at: position)
       else { return nil }
       while text.isAlphanumeric(position) || text[position] == UInt8(ascii: "(")
@@ -170,7 +170,7 @@ private struct Name {
     switch bytes[0] {
     case UInt8(ascii: "~"), UInt8(ascii: "."), UInt8(ascii: "$"), UInt8(ascii: "%"): return true
     case UInt8(ascii: "/"):
-      guard !PatternText.isLetter(before), !PatternText.isDigit(before), before != UInt8(ascii: ")"),
+      guard !TextBytes.isLetter(before), !TextBytes.isDigit(before), before != UInt8(ascii: ")"),
         before != UInt8(ascii: ">"), before != UInt8(ascii: "<"), let first = parts.dropFirst().first,
         first.contains(where: Self.isWord)
       else { return false }
@@ -183,7 +183,7 @@ private struct Name {
       let names = last.split(separator: UInt8(ascii: "."))
       guard names.count > 1, let ending = names.last else { return false }
       return (1...5).contains(ending.count)
-        && ending.allSatisfy { Self.isLower($0) || PatternText.isDigit($0) }
+        && ending.allSatisfy { Self.isLower($0) || TextBytes.isDigit($0) }
         && ending.contains(where: Self.isLower)
     }
   }
@@ -222,7 +222,7 @@ private struct Name {
     var areWords = true
     for (left, right) in zip(parts, parts.dropFirst()) {
       guard let first = right.first else { return false }
-      let hasLetter = left.contains { !PatternText.isDigit($0) }
+      let hasLetter = left.contains { !TextBytes.isDigit($0) }
       if Self.isUpper(first) {
         // A sentence begins there, except in names that are all upper-case.
         guard left.count > 1, left.allSatisfy(Self.isUpper), right.count > 1, right.allSatisfy(Self.isUpper)
@@ -230,7 +230,7 @@ private struct Name {
           return false
         }
         isName = true
-      } else if PatternText.isDigit(first) {
+      } else if TextBytes.isDigit(first) {
         if hasLetter, Self.isMixed(left) { isName = true }
       } else {
         // 1999.he
@@ -259,7 +259,7 @@ private struct Name {
     let isMarked = digits.first.map { $0 | 0x20 } == UInt8(ascii: "v")
     if isMarked { digits = digits.dropFirst() }
     let numbers = digits.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard numbers.count > 1, numbers.allSatisfy({ !$0.isEmpty && $0.allSatisfy(PatternText.isDigit) }) else {
+    guard numbers.count > 1, numbers.allSatisfy({ !$0.isEmpty && $0.allSatisfy(TextBytes.isDigit) }) else {
       return false
     }
     let suffix = bytes[(mark + 1)...]
@@ -268,13 +268,13 @@ private struct Name {
 
   /// True if it has letters and digits, or an upper-case letter behind lower-case ones.
   private static func isMixed(_ part: ArraySlice<UInt8>) -> Bool {
-    part.contains(where: isLetter) && part.contains(where: PatternText.isDigit)
+    part.contains(where: isLetter) && part.contains(where: TextBytes.isDigit)
       || zip(part, part.dropFirst()).contains { isLower($0) && isUpper($1) }
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool { PatternText.isLetter(byte) || byte >= 0x80 }
+  private static func isLetter(_ byte: UInt8) -> Bool { TextBytes.isLetter(byte) || byte >= 0x80 }
   private static func isWord(_ byte: UInt8) -> Bool {
-    isLetter(byte) || PatternText.isDigit(byte) || byte == UInt8(ascii: "_")
+    isLetter(byte) || TextBytes.isDigit(byte) || byte == UInt8(ascii: "_")
   }
   private static func isUpper(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "A") < 26 }
   private static func isLower(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "a") < 26 }

@@ -106,7 +106,7 @@ extension ExpressionFinder {
     if let currency = scalar(before: begin), isCurrency(currency) {
       begin -= currency.size
       var letters = begin
-      while letters > 0, PatternText.isLetter(text[letters - 1]), text[letters - 1] & 0x20 == 0,
+      while letters > 0, TextBytes.isLetter(text[letters - 1]), text[letters - 1] & 0x20 == 0,
         begin - letters < 3
       {
         letters -= 1

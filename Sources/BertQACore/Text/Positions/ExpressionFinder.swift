@@ -3,7 +3,7 @@
 ///
 /// Every rule reads a bounded number of bytes around the cut and ignores longer expressions.
 struct ExpressionFinder {
-  let text: PatternText
+  let text: TextBytes
 
   /// The maximum bytes of a web address.
   private static let longestURL = 2048
@@ -36,7 +36,7 @@ struct ExpressionFinder {
     var begin = cut
     while begin > low, text[begin - 1] > 0x20 { begin -= 1 }
     // The rules see no more of a long address than this.
-    let part = PatternText(
+    let part = TextBytes(
       bytes: UnsafeBufferPointer(rebasing: text.bytes[begin..<min(text.count, cut + Self.longestURL)]))
     var position = 0
     while position < cut - begin {
@@ -52,14 +52,14 @@ struct ExpressionFinder {
     return nil
   }
 
-  private func url(at position: Int, of part: PatternText) -> Range<Int>? {
+  private func url(at position: Int, of part: TextBytes) -> Range<Int>? {
     guard !part.isWordByte(position - 1) else { return nil }
     return part.url(at: position) ?? host(at: position, of: part)
   }
 
   /// Matches a name such as `example.org/path` without `www.`: with one of a few top-level domains that are not
   /// words, so that a full stop without a space behind it does not make a name.
-  private func host(at position: Int, of part: PatternText) -> Range<Int>? {
+  private func host(at position: Int, of part: TextBytes) -> Range<Int>? {
     guard part.isAlphanumeric(position), !Self.isAddressByte(part[position - 1]),
       let end = part.domain(at: position)
     else { return nil }
@@ -103,7 +103,7 @@ struct ExpressionFinder {
   }
 
   private static func isAddressByte(_ byte: UInt8) -> Bool {
-    if PatternText.isLetter(byte) || PatternText.isDigit(byte) || byte >= 0x80 { return true }
+    if TextBytes.isLetter(byte) || TextBytes.isDigit(byte) || byte >= 0x80 { return true }
     switch byte {
     case UInt8(ascii: "@"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "+"),
       UInt8(ascii: "%"), UInt8(ascii: "'"):
@@ -143,7 +143,7 @@ struct ExpressionFinder {
   }
 
   private func isAbbreviationByte(_ byte: UInt8) -> Bool {
-    PatternText.isLetter(byte) || byte == UInt8(ascii: ".")
+    TextBytes.isLetter(byte) || byte == UInt8(ascii: ".")
   }
 
   func isBlank(_ byte: UInt8) -> Bool { byte <= 0x20 }

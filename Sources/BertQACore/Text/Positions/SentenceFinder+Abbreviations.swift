@@ -72,7 +72,7 @@ extension SentenceFinder {
     }
     if word.count == 1 { return isInitial(start: start, dot: dot, content: content, next: next) }
     if Self.leadingNumbers.contains(word) {
-      let marks = PatternText(bytes: text)
+      let marks = TextBytes(bytes: text)
       return marks.isDigit(next) || marks[next] == UInt8(ascii: "#")
     }
     return Self.leading.contains(word) || Self.closing.contains(word) && !isStarter(at: next)
@@ -86,7 +86,7 @@ extension SentenceFinder {
   /// True for a list number at the beginning of a sentence, or for a German date.
   private func isOrdinal(dot: Int, content: Int, next: Int) -> Bool {
     var start = dot
-    while start > 0, PatternText.isDigit(text[start - 1]) {
+    while start > 0, TextBytes.isDigit(text[start - 1]) {
       start -= 1
       if dot - start > 3 { return false }
     }
@@ -99,7 +99,7 @@ extension SentenceFinder {
     let letter = UTF8Codec.decode(text, at: start)
     guard letter.scalar < 0xE00 else { return false }
     let isLower = letter.unicodeScalar.properties.isLowercase
-    let isBeforeDigit = PatternText(bytes: text).isDigit(next)
+    let isBeforeDigit = TextBytes(bytes: text).isDigit(next)
     if start > content, let before = unit(before: start), !before.isWhiteSpace {
       let category = before.unicodeScalar.properties.generalCategory
       switch category {
@@ -150,7 +150,7 @@ extension SentenceFinder {
       begin -= unit.size
     }
     return (
-      String(decoding: text[begin..<end], as: UTF8.self), end > content && PatternText.isDigit(text[end - 1])
+      String(decoding: text[begin..<end], as: UTF8.self), end > content && TextBytes.isDigit(text[end - 1])
     )
   }
 }

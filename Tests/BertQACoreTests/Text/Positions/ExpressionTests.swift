@@ -10,7 +10,7 @@ import Testing
     let text = Array(parts.joined().utf8)
     let start = parts[0].utf8.count
     return text.withUnsafeBufferPointer {
-      ExpressionFinder(text: PatternText(bytes: $0))
+      ExpressionFinder(text: TextBytes(bytes: $0))
         .extended(TextRange(start: start, end: start + parts[1].utf8.count))
     }.text(in: text)
   }
@@ -128,7 +128,7 @@ import Testing
       let text = Array(pieces.joined().utf8)
       let start = pieces[..<cut].joined().utf8.count
       let range = text.withUnsafeBufferPointer {
-        ExpressionFinder(text: PatternText(bytes: $0)).extended(TextRange(start: start, end: text.count))
+        ExpressionFinder(text: TextBytes(bytes: $0)).extended(TextRange(start: start, end: text.count))
       }
       #expect(range.start <= start && range.end == text.count)
       #expect(String(validating: text[range.start...], as: UTF8.self) != nil, "\(pieces) \(range)")
@@ -144,7 +144,7 @@ import Testing
     texts.append((0..<1 << 20).map { _ in UInt8.random(in: 0...255, using: &random) })
     for text in texts {
       text.withUnsafeBufferPointer { bytes in
-        let finder = ExpressionFinder(text: PatternText(bytes: bytes))
+        let finder = ExpressionFinder(text: TextBytes(bytes: bytes))
         for start in stride(from: 0, to: bytes.count - 3, by: bytes.count / 37) {
           let range = finder.extended(TextRange(start: start, end: start + 2))
           #expect(range.start <= start && range.end >= start + 2 && range.end <= bytes.count)

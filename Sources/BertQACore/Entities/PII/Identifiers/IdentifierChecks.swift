@@ -61,7 +61,7 @@ enum IdentifierChecks {
       // The 2 before the letter has been read.
       case UInt8(ascii: "A") where position == 6: value = 10 * (value - 1) + 9
       case UInt8(ascii: "B") where position == 6: value = 10 * (value - 1) + 8
-      case let byte where PatternText.isDigit(byte): value = 10 * value + number.digit(position)
+      case let byte where TextBytes.isDigit(byte): value = 10 * value + number.digit(position)
       default: return false
       }
     }
@@ -71,10 +71,10 @@ enum IdentifierChecks {
   /// DNI: eight digits and a letter, modulo 23. NIE: X, Y or Z counts as 0, 1 or 2.
   static func isDNI(_ number: Match) -> Bool {
     let first = number[0]
-    guard PatternText.isDigit(first) || (UInt8(ascii: "X")...UInt8(ascii: "Z")).contains(first) else {
+    guard TextBytes.isDigit(first) || (UInt8(ascii: "X")...UInt8(ascii: "Z")).contains(first) else {
       return false
     }
-    let lead = PatternText.isDigit(first) ? number.digit(0) : Int(first - UInt8(ascii: "X"))
+    let lead = TextBytes.isDigit(first) ? number.digit(0) : Int(first - UInt8(ascii: "X"))
     let value = 10_000_000 * lead + number.number(1..<8)
     return Array("TRWAGMYFPDXBNJZSQVHLCKE".utf8)[value % 23] == number[8]
   }
@@ -87,9 +87,9 @@ enum IdentifierChecks {
     for position in 0..<15 {
       let byte = number[position]
       let mustBeDigit = [6, 7, 9, 10, 12, 13, 14].contains(position)
-      if mustBeDigit { guard PatternText.isDigit(byte) || omocodia.contains(byte) else { return false } }
-      if !mustBeDigit { guard PatternText.isLetter(byte) else { return false } }
-      let value = PatternText.isDigit(byte) ? number.digit(position) : Int(byte - UInt8(ascii: "A"))
+      if mustBeDigit { guard TextBytes.isDigit(byte) || omocodia.contains(byte) else { return false } }
+      if !mustBeDigit { guard TextBytes.isLetter(byte) else { return false } }
+      let value = TextBytes.isDigit(byte) ? number.digit(position) : Int(byte - UInt8(ascii: "A"))
       sum += position % 2 == 0 ? odd[value] : value
     }
     return Int(number[15]) == Int(UInt8(ascii: "A")) + sum % 26

@@ -23,7 +23,7 @@ struct IdentifierShape {
   }
 
   /// Returns the number that begins at a place and ends before a character that is no part of a word.
-  func match(_ text: PatternText, at start: Int) -> Match? {
+  func match(_ text: TextBytes, at start: Int) -> Match? {
     pattern.withUTF8Buffer { pattern in
       var characters: [UInt8] = []
       var position = start
@@ -31,8 +31,8 @@ struct IdentifierShape {
       for expected in pattern {
         let byte = text[position]
         switch expected {
-        case UInt8(ascii: "d"): guard PatternText.isDigit(byte) else { return nil }
-        case UInt8(ascii: "L"): guard PatternText.isLetter(byte) else { return nil }
+        case UInt8(ascii: "d"): guard TextBytes.isDigit(byte) else { return nil }
+        case UInt8(ascii: "L"): guard TextBytes.isLetter(byte) else { return nil }
         case UInt8(ascii: "x"): guard text.isAlphanumeric(position) else { return nil }
         default:
           let isSeparator = byte == expected || separators.withUTF8Buffer { $0.contains(byte) }
@@ -41,7 +41,7 @@ struct IdentifierShape {
           if isSeparator { position += 1 }
           continue
         }
-        characters.append(PatternText.isLetter(byte) ? byte & 0xDF : byte)
+        characters.append(TextBytes.isLetter(byte) ? byte & 0xDF : byte)
         position += 1
       }
       // A further group belongs to a longer number.

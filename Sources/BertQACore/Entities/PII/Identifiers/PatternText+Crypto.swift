@@ -1,5 +1,5 @@
 /// Finds addresses of Bitcoin and Ethereum by their checksums, and MAC addresses.
-extension PatternText {
+extension TextBytes {
   /// Matches a Bitcoin address (Base58Check, Bech32, Bech32m) or an Ethereum address (EIP-55, or in one case).
   func cryptoAddress(at start: Int) -> Range<Int>? {
     switch self[start] {

@@ -1,5 +1,5 @@
 /// Finds numbers of national registers by their shape and check digits.
-extension PatternText {
+extension TextBytes {
   private struct Rule {
     let kind: PIIKinds
     let shapes: [IdentifierShape]

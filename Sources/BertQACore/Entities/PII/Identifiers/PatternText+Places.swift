@@ -1,5 +1,5 @@
 /// Finds coordinates and dates of birth.
-extension PatternText {
+extension TextBytes {
   // MARK: - Coordinates
 
   /// Matches a latitude and a longitude in degrees with three decimals or more: `48.8584, 2.2945`, `48.8584 N 2.2945 E`.

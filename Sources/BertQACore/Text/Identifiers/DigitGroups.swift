@@ -102,7 +102,7 @@ struct DigitGroups {
   }
 
   /// - Parameter isOpen: true if an opening bracket before `start` belongs to the first group.
-  init(_ text: PatternText, at start: Int, isOpen: Bool = false) {
+  init(_ text: TextBytes, at start: Int, isOpen: Bool = false) {
     origin = start
     var position = start
     var next = Separator(mark: 0, isSpaced: false, end: start)
@@ -150,7 +150,7 @@ struct DigitGroups {
     }
   }
 
-  private func bracketEnd(_ text: PatternText, from start: Int) -> Int? {
+  private func bracketEnd(_ text: TextBytes, from start: Int) -> Int? {
     var end = start
     while text.isDigit(end), end - start < 6 { end += 1 }
     return text[end] == UInt8(ascii: ")") ? end : nil
@@ -164,7 +164,7 @@ struct DigitGroups {
 
   /// Reads up to two spaces, or one mark with a space on either side. Brackets separate without a space.
   private static func separator(
-    _ text: PatternText, at start: Int, behindBracket: Bool
+    _ text: TextBytes, at start: Int, behindBracket: Bool
   ) -> Separator? {
     var position = start
     var isSpaced = false

@@ -1,5 +1,6 @@
-/// A text as PII rules and the edges of answers read it: bytes, and 0 outside the text.
-struct PatternText {
+/// The bytes of a text, with 0 at every place outside it. Its extensions find identifiers: addresses, numbers of
+/// cards and accounts.
+struct TextBytes {
   let bytes: UnsafeBufferPointer<UInt8>
 
   var count: Int { bytes.count }
@@ -9,7 +10,7 @@ struct PatternText {
     bytes.indices.contains(position) ? bytes[position] : 0
   }
 
-  func isDigit(_ position: Int) -> Bool { PatternText.isDigit(self[position]) }
+  func isDigit(_ position: Int) -> Bool { TextBytes.isDigit(self[position]) }
 
   static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
@@ -61,7 +62,7 @@ struct PatternText {
   }
 }
 
-extension PatternText {
+extension TextBytes {
   /// Returns the size of a sign or code of a currency at a place; 0 if there is none.
   func currencySize(at position: Int) -> Int {
     guard position >= 0, position < count else { return 0 }

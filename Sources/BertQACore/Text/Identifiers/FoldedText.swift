@@ -112,7 +112,7 @@ struct FoldedText {
 
   /// Letters, digits and the marks of numbers and addresses; other punctuation ends them.
   private static func fullWidth(_ byte: UInt8) -> Change? {
-    if PatternText.isLetter(byte) || PatternText.isDigit(byte) { return .byte(byte) }
+    if TextBytes.isLetter(byte) || TextBytes.isDigit(byte) { return .byte(byte) }
     switch byte {
     case UInt8(ascii: "@"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"),
       UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "_"):
@@ -125,11 +125,11 @@ struct FoldedText {
   private static func isBesideDigit(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
     func isDigit(_ position: Int) -> Bool {
       guard text.indices.contains(position) else { return false }
-      if text[position] < 0x80 { return PatternText.isDigit(text[position]) }
+      if text[position] < 0x80 { return TextBytes.isDigit(text[position]) }
       var start = position
       while start > 0, position - start < 3, text[start] & 0xC0 == 0x80 { start -= 1 }
       guard case .byte(let byte) = change(UTF8Codec.decode(text, at: start).scalar) else { return false }
-      return PatternText.isDigit(byte)
+      return TextBytes.isDigit(byte)
     }
     func isSpace(_ position: Int) -> Bool { text.indices.contains(position) && text[position] == 0x20 }
     return isDigit(range.lowerBound - (isSpace(range.lowerBound - 1) ? 2 : 1))

@@ -67,7 +67,7 @@ struct NumberingPlans: Sendable {
 
   /// Returns the number of the region with a code of two letters, in any case; nil if there is none.
   func region(_ code: some Collection<UInt8>) -> Int? {
-    guard code.count == 2, code.allSatisfy(PatternText.isLetter) else { return nil }
+    guard code.count == 2, code.allSatisfy(TextBytes.isLetter) else { return nil }
     let number = code.reduce(0 as UInt16) { $0 << 8 | UInt16($1 & 0xDF) }
     // "ZZ" is no country.
     return number == 0x5A5A ? nil : regions.firstIndex { $0.code == number }

@@ -1,5 +1,5 @@
 /// Finds IPv4 and IPv6 addresses, with their port and zone, without a prefix length.
-extension PatternText {
+extension TextBytes {
   /// - Parameter start: at the first digit or colon, or at the bracket of `[::1]:80`.
   func internetAddress(at start: Int) -> Range<Int>? {
     if self[start] == UInt8(ascii: "[") {

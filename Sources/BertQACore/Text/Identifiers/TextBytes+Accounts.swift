@@ -1,5 +1,5 @@
 /// Finds numbers of payment cards and bank accounts by their check digits.
-extension PatternText {
+extension TextBytes {
   // MARK: - Payment cards
 
   /// Matches 12 to 19 digits of a known issuer with a valid Luhn sum (ISO/IEC 7812-1), in one group or in groups as

@@ -15,7 +15,7 @@ struct PhoneContext {
   private static let reach = 64
   private static let mostWords = 6
 
-  init(_ text: PatternText, before start: Int) {
+  init(_ text: TextBytes, before start: Int) {
     var position = start
     let low = max(0, start - Self.reach)
     var meaning: Meaning?
@@ -34,7 +34,7 @@ struct PhoneContext {
     self.meaning = meaning
   }
 
-  private static func isWordByte(_ byte: UInt8) -> Bool { PatternText.isLetter(byte) || byte >= 0x80 }
+  private static func isWordByte(_ byte: UInt8) -> Bool { TextBytes.isLetter(byte) || byte >= 0x80 }
 
   private static func meaning(of word: Slice<UnsafeBufferPointer<UInt8>>) -> Meaning? {
     let key = hash(word)
@@ -49,7 +49,7 @@ struct PhoneContext {
   /// FNV-1a of the letters in lower case.
   private static func hash(_ word: some Sequence<UInt8>) -> UInt64 {
     word.reduce(0xCBF2_9CE4_8422_2325) { hash, byte in
-      (hash ^ UInt64(PatternText.isLetter(byte) ? byte | 0x20 : byte)) &* 0x100_0000_01B3
+      (hash ^ UInt64(TextBytes.isLetter(byte) ? byte | 0x20 : byte)) &* 0x100_0000_01B3
     }
   }
 

@@ -17,9 +17,9 @@ struct VersionContext {
   ]
 
   /// True if the address in a range is a version.
-  mutating func isVersion(_ range: Range<Int>, in text: PatternText) -> Bool {
+  mutating func isVersion(_ range: Range<Int>, in text: TextBytes) -> Bool {
     // An address with a port, or one of IPv6, is no version.
-    guard text.bytes[range].allSatisfy({ PatternText.isDigit($0) || $0 == UInt8(ascii: ".") }) else {
+    guard text.bytes[range].allSatisfy({ TextBytes.isDigit($0) || $0 == UInt8(ascii: ".") }) else {
       return false
     }
     let numbers = text.bytes[range].split(separator: UInt8(ascii: "."))
@@ -37,7 +37,7 @@ struct VersionContext {
     return !isPrivate && known.contains(series)
   }
 
-  private func isToldByContext(_ range: Range<Int>, _ numbers: [Int], _ text: PatternText) -> Bool {
+  private func isToldByContext(_ range: Range<Int>, _ numbers: [Int], _ text: TextBytes) -> Bool {
     // Addresses of 0.0.0.0/8 but this one are no hosts.
     if numbers[0] == 0, numbers != [0, 0, 0, 0] { return true }
     return hasWord(before: range.lowerBound, text) || hasSuffix(at: range.upperBound, text)
@@ -45,27 +45,27 @@ struct VersionContext {
   }
 
   /// True if one of the words stands before a number, perhaps with a mark or one other word between.
-  private func hasWord(before start: Int, _ text: PatternText) -> Bool {
+  private func hasWord(before start: Int, _ text: TextBytes) -> Bool {
     var position = start
     for _ in 0..<2 {
       let low = max(0, position - 24)
-      while position > low, !PatternText.isLetter(text[position - 1]), text[position - 1] < 0x80 {
+      while position > low, !TextBytes.isLetter(text[position - 1]), text[position - 1] < 0x80 {
         if text[position - 1] == UInt8(ascii: "\n") || text.isDigit(position - 1) { return false }
         position -= 1
       }
       let end = position
-      while position > low, PatternText.isLetter(text[position - 1]) || text[position - 1] >= 0x80 {
+      while position > low, TextBytes.isLetter(text[position - 1]) || text[position - 1] >= 0x80 {
         position -= 1
       }
       guard position < end else { return false }
-      let word = text.bytes[position..<end].map { PatternText.isLetter($0) ? $0 | 0x20 : $0 }
+      let word = text.bytes[position..<end].map { TextBytes.isLetter($0) ? $0 | 0x20 : $0 }
       if Self.words.contains(String(decoding: word, as: UTF8.self)) { return true }
     }
     return false
   }
 
   /// True for `-rc1`, `+build`, `b2` behind a number.
-  private func hasSuffix(at end: Int, _ text: PatternText) -> Bool {
+  private func hasSuffix(at end: Int, _ text: TextBytes) -> Bool {
     switch text[end] {
     case UInt8(ascii: "+"), UInt8(ascii: "~"): return text.isAlphanumeric(end + 1)
     case UInt8(ascii: "-"): return Self.suffixes.contains { text.has($0, at: end + 1) }
@@ -75,7 +75,7 @@ struct VersionContext {
 
   /// True on a line of its own with marks of a heading, or with a date behind it: `## 1.2.6.3`,
   /// `1.2.6.3 (2011-07-24)`.
-  private func isHeading(_ range: Range<Int>, _ text: PatternText) -> Bool {
+  private func isHeading(_ range: Range<Int>, _ text: TextBytes) -> Bool {
     var begin = range.lowerBound
     var hasMark = false
     while begin > 0, range.lowerBound - begin < 16, text[begin - 1] != UInt8(ascii: "\n") {

@@ -1,7 +1,7 @@
 /// Finds telephone numbers: international ones by their calling code, national ones by the groups in which a region
 /// writes them, by their trunk prefix, or by the words before them. Every step reads a bounded number of bytes.
 struct PhoneFinder {
-  let text: PatternText
+  let text: TextBytes
   let plans = NumberingPlans.shared
   /// Numbers of `NumberingPlans.regions` whose national numbers are expected; often none.
   let regions: [Int]
@@ -62,7 +62,7 @@ struct PhoneFinder {
           || groups.separator(group) == UInt8(ascii: "/") && groups.length(group) > 2)
       // "12 34 1fb1:1789::"
       let isName =
-        groups.separator(group) == UInt8(ascii: " ") && PatternText.isLetter(text[groups.end(group)])
+        groups.separator(group) == UInt8(ascii: " ") && TextBytes.isLetter(text[groups.end(group)])
         && extensionEnd(behind: groups.end(group)) == nil
       if isNext || isName || text.internetAddress(at: start) != nil { return groups.keep(group) }
       if groups.length(group) >= 4, groups.digits.count - digits >= 12,

@@ -1,5 +1,5 @@
 /// Finds e-mail and web addresses.
-extension PatternText {
+extension TextBytes {
   private static let longestLocalPart = 64
   private static let longestDomain = 253
   private static let longestLabel = 63

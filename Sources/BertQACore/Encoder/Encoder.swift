@@ -118,7 +118,7 @@ final class Encoder: WindowModel, @unchecked Sendable {
     try state.plan.withUnsafeBuffers { chunks, members throws(BertQAError) in
       var pass = EncoderPass(
         encoder: self, state: state, ids: ids, windows: windows, chunks: chunks, members: members,
-        output: output, windowVectors: windowVectors, monitor: monitor)
+        output: output, readTokens: ReadTokens(output.input), windowVectors: windowVectors, monitor: monitor)
       try pass.run(team: team)
     }
   }

@@ -4,8 +4,9 @@ extension EncoderPass {
   /// Computes query, key and value of some blocks, in pre-norm families after the layer's norm. They are in
   /// bf16 if attention takes that (query and key in pairs).
   func project(
-    _ active: ActiveChunk, _ layer: Parameters.Layer, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
+    _ active: ActiveChunk, layer index: Int, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
   ) {
+    let layer = encoder.parameters.layers[index]
     let part = hiddenSize * Self.lanes
     let hidden = active.activations.hidden + blocks.lowerBound * part
     var normalized = UnsafePointer(hidden)
@@ -22,9 +23,24 @@ extension EncoderPass {
         layer, input, blocks, bf16 ? bf16Epilogue : Kernels.Epilogue.bias, projections + index * part * size,
         stride: 3 * part)
     }
+    // Query and key are rotated together, so both need all blocks.
+    let readsAll = layer.rotary != nil || !readsTokens(inLayer: index)
+    func applyQuery(_ query: LinearLayer, _ bf16Epilogue: Int32) {
+      guard !readsAll else { return apply(query, 0, bf16Epilogue) }
+      forEachReadRun(active.chunk, blocks) { run in
+        let skipped = run.lowerBound - blocks.lowerBound
+        multiply(
+          query, input.dropping(blocks: skipped, features: hiddenSize), run,
+          bf16 ? bf16Epilogue : Kernels.Epilogue.bias, projections + skipped * 3 * part * size,
+          stride: 3 * part)
+      }
+    }
     switch layer.projections {
-    case .together(let all):
+    case .together(let all) where readsAll:
       apply(all, 0, Kernels.Epilogue.bias)
+    case .together(let all):
+      applyQuery(all.rows(0..<hiddenSize), Kernels.Epilogue.bias)
+      apply(all.rows(hiddenSize..<3 * hiddenSize), 1, Kernels.Epilogue.bias)
     case .separate(let query, let key, let value):
       if bf16, let rotary = layer.rotary {
         // Rotated before they are rounded.
@@ -39,7 +55,7 @@ extension EncoderPass {
         }
         return apply(value, 2, Kernels.Epilogue.bf16)
       }
-      apply(query, 0, Kernels.Epilogue.bf16Pairs)
+      applyQuery(query, Kernels.Epilogue.bf16Pairs)
       apply(key, 1, Kernels.Epilogue.bf16Pairs)
       apply(value, 2, Kernels.Epilogue.bf16)
     }
@@ -75,7 +91,8 @@ extension EncoderPass {
   /// of the first query to the reach of the last. Two of the kernels' blocks.
   static var localQueries: Int { 2 * lanes }
 
-  /// Computes the attention of one head in one window. A local layer divides the queries.
+  /// Computes the attention of one head in one window, of the read tokens only if the layer is for these. A local
+  /// layer divides the queries.
   /// - Parameter queries: counted within the window; nil: all. In local layers they start at a multiple of
   ///   `localQueries`.
   func attendInWindow(
@@ -83,22 +100,36 @@ extension EncoderPass {
     _ scratch: Workspace.Scratch
   ) {
     let tokens = windows[member.window].tokenCount
-    let queries = queries ?? 0..<tokens
-    guard let reach = encoder.parameters.layers[layer].reach, reach < tokens - 1 else {
-      return attendToKeys(
-        active, layer, member, head: head, queries, keys: 0..<tokens, band: 0, scratch)
+    func attend(_ queries: Range<Int>, in part: Range<Int>, band: Int) {
+      // Keys start at a multiple of 4.
+      let first = max(0, part.lowerBound - band) & ~3
+      let keys = band == 0 ? 0..<tokens : first..<min(tokens, part.upperBound + band)
+      attendToKeys(active, layer, member, head: head, queries, keys: keys, band: band, scratch)
     }
+    var band = 0
+    if let reach = encoder.parameters.layers[layer].reach, reach < tokens - 1 { band = reach }
     // In an int8 call the scale of the keys depends on which keys are in a part, so parts must not depend on
     // the window's place in the chunk. In other calls parts cover whole blocks.
     let offset = encoder.attendsInInt8 ? 0 : member.lane % Self.lanes
-    var begin = queries.lowerBound
-    while begin < queries.upperBound {
-      let end = min(
-        queries.upperBound, ((begin + offset) / Self.localQueries + 1) * Self.localQueries - offset)
-      // Keys start at a multiple of 4.
-      let keys = max(0, begin - reach) & ~3..<min(tokens, end + reach)
-      attendToKeys(active, layer, member, head: head, begin..<end, keys: keys, band: reach, scratch)
-      begin = end
+    /// Returns the end of the part of a local layer's queries that includes a query.
+    func partEnd(_ query: Int) -> Int {
+      ((query + offset) / Self.localQueries + 1) * Self.localQueries - offset
+    }
+    var begin = queries?.lowerBound ?? 0
+    let end = queries?.upperBound ?? tokens
+    guard !readsTokens(inLayer: layer) else {
+      for slot in 0..<readTokens.slots {
+        let token = readTokens.token(slot, of: tokens)
+        let last = partEnd(token)
+        attend(token..<token + 1, in: max(0, last - Self.localQueries)..<min(tokens, last), band: band)
+      }
+      return
+    }
+    guard band > 0 else { return attend(begin..<end, in: begin..<end, band: 0) }
+    while begin < end {
+      let part = begin..<min(end, partEnd(begin))
+      attend(part, in: part, band: band)
+      begin = part.upperBound
     }
   }
 

@@ -16,22 +16,28 @@ extension EncoderPass {
     }
   }
 
-  /// Keeps a window's vector if the pass is for windows. The chunk must have been through all layers.
-  func pool(_ active: ActiveChunk, _ member: ChunkPlan.Member) {
+  /// Keeps the windows' vectors if the pass is for windows. The chunk must have been through all layers.
+  func pool(_ active: ActiveChunk) {
     guard case .window(let pooling) = output.input else { return }
-    for (index, mode) in pooling.modes.enumerated() {
-      pool(active, member, mode, into: windowVectors + member.window * vectorSize + index * hiddenSize)
+    let slots = readTokens.slots
+    for (ordinal, member) in active.chunk.members.enumerated() {
+      let window = members[member].window
+      // What is left of a window is as many tokens as it has slots.
+      let lane = readTokens.isAll ? members[member].lane : ordinal * slots
+      let tokens = readTokens.isAll ? windows[window].tokenCount : slots
+      for (index, mode) in pooling.modes.enumerated() {
+        pool(active, lane: lane, tokens, mode, into: windowVectors + window * vectorSize + index * hiddenSize)
+      }
     }
   }
 
   private func pool(
-    _ active: ActiveChunk, _ member: ChunkPlan.Member, _ mode: TokenPooling.Mode,
+    _ active: ActiveChunk, lane: Int, _ tokens: Int, _ mode: TokenPooling.Mode,
     into vector: UnsafeMutablePointer<Float>
   ) {
     let blockFloats = hiddenSize * Self.lanes
-    let first = active.activations.hidden + member.lane / Self.lanes * blockFloats
-    let lane = member.lane % Self.lanes
-    let tokens = windows[member.window].tokenCount
+    let first = active.activations.hidden + lane / Self.lanes * blockFloats
+    let lane = lane % Self.lanes
     /// The number of a feature for a token.
     func value(_ feature: Int, _ token: Int) -> Float {
       let at = lane + token

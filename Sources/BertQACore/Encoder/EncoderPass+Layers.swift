@@ -4,7 +4,7 @@ extension EncoderPass {
   /// Takes some blocks of a chunk to the first layer's attention.
   func begin(_ active: ActiveChunk, _ blocks: Range<Int>, _ scratch: Workspace.Scratch) {
     embed(active, blocks, scratch)
-    project(active, encoder.parameters.layers[0], blocks, scratch)
+    project(active, layer: 0, blocks, scratch)
   }
 
   /// Takes some blocks of a chunk from a layer's attention to the next layer's attention or, after the last layer,
@@ -13,9 +13,8 @@ extension EncoderPass {
     _ active: ActiveChunk, fromAttentionOf layer: Int, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
   ) {
     finishLayer(active, layer, blocks, scratch)
-    let layers = encoder.parameters.layers
-    if layer + 1 < layers.count {
-      project(active, layers[layer + 1], blocks, scratch)
+    if layer + 1 < encoder.parameters.layers.count {
+      project(active, layer: layer + 1, blocks, scratch)
     } else if output.input == .tokens {
       applyTokenHead(active, blocks, scratch)
     }

@@ -4,7 +4,8 @@ import CBertQA
 ///
 /// A chunk goes through 1 + 2 · layers phases: `begin`, then attention and `advance` for each layer. `advance` goes
 /// as far as the next layer's projections: these need only the same tokens, so they are computed while the tokens
-/// are in the cache. A head of windows adds one phase over the windows of the whole batch.
+/// are in the cache. A head of windows adds one phase over the windows of the whole batch. If it reads only
+/// some tokens, the last layer computes only these (`ReadTokens`).
 struct EncoderPass {
   let encoder: Encoder
   let state: PassState
@@ -13,6 +14,8 @@ struct EncoderPass {
   let chunks: UnsafeBufferPointer<ChunkPlan.Chunk>
   let members: UnsafeBufferPointer<ChunkPlan.Member>
   let output: Output
+  /// The tokens that the output needs of the last layer.
+  let readTokens: ReadTokens
   /// [windows][vectorSize] if the pass is for windows: the head's input, or the result itself.
   let windowVectors: UnsafeMutablePointer<Float>
   let monitor: CallMonitor?
@@ -34,11 +37,13 @@ struct EncoderPass {
 
   struct SharedPhase {
     var layer = 0
-    /// The number of tasks that the chunk's blocks are divided into.
+    /// The number of blocks, and of the tasks that they are divided into.
+    var blocks = 1
     var groups = 1
-    /// The shares of attention in layers that read the whole window, and in local ones.
+    /// The shares of attention in layers that read the whole window, in local ones, and for read tokens.
     var attention = AttentionShare()
     var localAttention = AttentionShare()
+    var readAttention = AttentionShare()
   }
 
   /// The heads and queries of an attention task.
@@ -129,7 +134,7 @@ struct EncoderPass {
         floatsPerFeature: chunk.blocks * Self.lanes, hiddenSize: hiddenSize,
         projectionSize: encoder.projectionSize)
       let active = ActiveChunk(chunk: chunk, activations: activations)
-      computeGroups(seat: seat, chunk: chunk) { blocks in
+      computeGroups(seat: seat, of: chunk.blocks) { blocks in
         begin(active, blocks, scratch)
       }
       for layer in 0..<encoder.parameters.layers.count {
@@ -141,161 +146,31 @@ struct EncoderPass {
           poll(seat: seat)
           if state.isStopped { return }
         }
-        computeGroups(seat: seat, chunk: chunk) { blocks in
+        if readsTokens(inLayer: layer) { gatherReadTokens(active) }
+        computeGroups(seat: seat, of: blocks(toFinish: layer, of: chunk)) { blocks in
           advance(active, fromAttentionOf: layer, blocks, scratch)
         }
       }
       guard !state.isStopped else { return }
-      for member in chunk.members { pool(active, members[member]) }
+      pool(active)
     }
   }
 
-  private func computeGroups(seat: Int, chunk: ChunkPlan.Chunk, _ body: (Range<Int>) -> Void) {
-    let groups = (chunk.blocks + encoder.groupBlocks - 1) / encoder.groupBlocks
+  private func computeGroups(seat: Int, of blocks: Int, _ body: (Range<Int>) -> Void) {
+    let groups = (blocks + encoder.groupBlocks - 1) / encoder.groupBlocks
     for group in 0..<groups where !state.isStopped {
-      body(Self.blocks(of: group, of: groups, in: chunk))
+      body(Self.blocks(of: group, of: groups, in: blocks))
       poll(seat: seat)
     }
   }
 
-  /// Returns an even share of a chunk's blocks. Kernels prefer pairs of blocks, so shares are even numbers
-  /// unless that would make the largest share larger.
-  static func blocks(of group: Int, of groups: Int, in chunk: ChunkPlan.Chunk) -> Range<Int> {
-    let blocks = chunk.blocks
+  /// Returns an even share of `blocks` blocks. Kernels prefer pairs of blocks, so shares are even numbers unless that
+  /// would make the largest share larger.
+  static func blocks(of group: Int, of groups: Int, in blocks: Int) -> Range<Int> {
     let pairs = (blocks + 1) / 2
     guard 2 * ((pairs + groups - 1) / groups) <= (blocks + groups - 1) / groups else {
       return blocks * group / groups..<blocks * (group + 1) / groups
     }
     return min(blocks, 2 * (pairs * group / groups))..<min(blocks, 2 * (pairs * (group + 1) / groups))
-  }
-
-  // MARK: - One chunk by the team
-
-  /// The queries of one attention task: few enough to divide a head among tasks, enough to be worth a task.
-  private static var minimumQueries: Int { 32 }
-  /// The operations below which several heads share a task.
-  private static var minimumTaskCost: Double { 2e6 }
-
-  /// Takes one chunk through all layers and divides each phase among the team.
-  private static func computeTogether(
-    _ pass: UnsafeMutablePointer<EncoderPass>, chunk index: Int, team: borrowing ThreadPool.Team
-  ) {
-    let chunk = pass.pointee.chunks[index]
-    let workspaces = pass.pointee.encoder.workspaces
-    let workspace = workspaces.take() ?? Workspace()
-    defer { workspaces.give(workspace) }
-    guard
-      let activations = try? workspace.activations(
-        floatsPerFeature: chunk.blocks * lanes, hiddenSize: pass.pointee.hiddenSize,
-        projectionSize: pass.pointee.encoder.projectionSize)
-    else {
-      pass.pointee.state.runOutOfMemory()
-      return
-    }
-    let active = ActiveChunk(chunk: chunk, activations: activations)
-    pass.pointee.state.active = active
-    pass.pointee.divide(chunk, among: team.threadCount)
-    let groups = pass.pointee.shared.groups
-
-    team.run(count: groups, context: pass, whileWaiting: pollWhileWaiting) {
-      EncoderPass.at($0).pointee.beginGroup($1, seat: $2)
-    }
-    for layer in 0..<pass.pointee.encoder.parameters.layers.count {
-      guard !pass.pointee.state.isStopped else { return }
-      pass.pointee.shared.layer = layer
-      team.run(
-        count: pass.pointee.attentionTaskCount(chunk), context: pass, whileWaiting: pollWhileWaiting
-      ) {
-        EncoderPass.at($0).pointee.attendTask($1, seat: $2)
-      }
-      team.run(count: groups, context: pass, whileWaiting: pollWhileWaiting) {
-        EncoderPass.at($0).pointee.advanceGroup($1, seat: $2)
-      }
-    }
-    guard !pass.pointee.state.isStopped else { return }
-    for member in chunk.members { pass.pointee.pool(active, pass.pointee.members[member]) }
-  }
-
-  /// Chooses the size of the tasks.
-  private mutating func divide(_ chunk: ChunkPlan.Chunk, among threads: Int) {
-    // A multiple of the number of threads, so that all finish at the same time.
-    let needed = (chunk.blocks + encoder.groupBlocks - 1) / encoder.groupBlocks
-    shared.groups = min(chunk.blocks, (needed + threads - 1) / threads * threads)
-
-    shared.attention = attentionShare(chunk, keys: chunk.longestWindow, unit: Self.lanes, threads)
-    if let alternating = encoder.configuration.alternating {
-      let keys = min(chunk.longestWindow, 2 * alternating.reach + Self.localQueries)
-      shared.localAttention = attentionShare(chunk, keys: keys, unit: Self.localQueries, threads)
-    }
-  }
-
-  /// - Parameters:
-  ///   - keys: the number of keys that a query attends to.
-  ///   - unit: the number of queries in a task is a multiple of it.
-  private func attentionShare(
-    _ chunk: ChunkPlan.Chunk, keys: Int, unit: Int, _ threads: Int
-  ) -> AttentionShare {
-    let heads = encoder.configuration.headCount
-    let headCost = 4 * Double(chunk.longestWindow * keys * encoder.configuration.headSize)
-    let headsPerTask = max(1, min(heads, Int(Self.minimumTaskCost / max(1, headCost))))
-    let tasks = chunk.members.count * ((heads + headsPerTask - 1) / headsPerTask)
-    let parts = max(1, (4 * threads + tasks - 1) / tasks)
-    let queries = max(Self.minimumQueries, (chunk.longestWindow + parts - 1) / parts)
-    return AttentionShare(headsPerTask: headsPerTask, queriesPerTask: (queries + unit - 1) / unit * unit)
-  }
-
-  /// The share of the current layer.
-  private var attentionShare: AttentionShare {
-    encoder.parameters.layers[shared.layer].reach == nil ? shared.attention : shared.localAttention
-  }
-
-  private var headTasks: Int {
-    let headsPerTask = attentionShare.headsPerTask
-    return (encoder.configuration.headCount + headsPerTask - 1) / headsPerTask
-  }
-
-  private func queryTasks(_ chunk: ChunkPlan.Chunk) -> Int {
-    let queriesPerTask = attentionShare.queriesPerTask
-    return (chunk.longestWindow + queriesPerTask - 1) / queriesPerTask
-  }
-
-  private func attentionTaskCount(_ chunk: ChunkPlan.Chunk) -> Int {
-    chunk.members.count * headTasks * queryTasks(chunk)
-  }
-
-  private func attendTask(_ task: Int, seat: Int) {
-    guard !state.isStopped, let active = state.active else { return }
-    let chunk = active.chunk
-    let share = attentionShare
-    let (part, rest) = (task % queryTasks(chunk), task / queryTasks(chunk))
-    let member = members[chunk.members.lowerBound + rest / headTasks]
-    let firstHead = rest % headTasks * share.headsPerTask
-    let begin = part * share.queriesPerTask
-    let end = min(windows[member.window].tokenCount, begin + share.queriesPerTask)
-    guard begin < end else { return }
-    withScratch(seat: seat, chunk: chunk) { _, scratch throws(BertQAError) in
-      for head in firstHead..<min(firstHead + share.headsPerTask, encoder.configuration.headCount) {
-        attendInWindow(
-          active, layer: shared.layer, member: member, head: head, queries: begin..<end, scratch)
-      }
-    }
-    poll(seat: seat)
-  }
-
-  private func beginGroup(_ group: Int, seat: Int) {
-    guard !state.isStopped, let active = state.active else { return }
-    withScratch(seat: seat, chunk: active.chunk) { _, scratch throws(BertQAError) in
-      begin(active, Self.blocks(of: group, of: shared.groups, in: active.chunk), scratch)
-    }
-    poll(seat: seat)
-  }
-
-  private func advanceGroup(_ group: Int, seat: Int) {
-    guard !state.isStopped, let active = state.active else { return }
-    withScratch(seat: seat, chunk: active.chunk) { _, scratch throws(BertQAError) in
-      let blocks = Self.blocks(of: group, of: shared.groups, in: active.chunk)
-      advance(active, fromAttentionOf: shared.layer, blocks, scratch)
-    }
-    poll(seat: seat)
   }
 }

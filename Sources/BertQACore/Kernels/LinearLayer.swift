@@ -27,6 +27,14 @@ struct LinearLayer {
   var bias: UnsafePointer<Float>
   var ins: Int
   var outs: Int
+
+  /// The layer of some outputs of f32 weights.
+  func rows(_ rows: Range<Int>) -> LinearLayer {
+    guard case .f32(let elements) = weights else { preconditionFailure("rows of other weights than f32") }
+    return LinearLayer(
+      weights: .f32(elements + rows.lowerBound * ins), bias: bias + rows.lowerBound, ins: ins,
+      outs: rows.count)
+  }
 }
 
 /// The activations of some blocks as a linear layer takes them (kernels.h).
@@ -37,4 +45,15 @@ enum PackedActivations {
   case bf16(UnsafePointer<UInt16>)
   /// [block][feature/4][16][4], with scales and offsets [block][16]
   case int8(UnsafePointer<UInt8>, scale: UnsafePointer<Float>, offset: UnsafePointer<Float>)
+
+  /// The activations of the blocks after the first `blocks`.
+  func dropping(blocks: Int, features: Int) -> PackedActivations {
+    let (tokens, elements) = (blocks * Kernels.lanes, blocks * Kernels.lanes * features)
+    switch self {
+    case .f32(let x): return .f32(x + elements)
+    case .bf16(let x): return .bf16(x + elements)
+    case .int8(let x, let scale, let offset):
+      return .int8(x + elements, scale: scale + tokens, offset: offset + tokens)
+    }
+  }
 }

@@ -70,9 +70,7 @@ import Testing
 
   @Test(arguments: 1...40, 1...9)
   func groupsOfBlocksCoverTheChunk(blocks: Int, groups: Int) {
-    let lanes = blocks * Kernels.lanes
-    let chunk = ChunkPlan.Chunk(members: 0..<1, lanes: lanes, longestWindow: lanes, cost: 0)
-    let ranges = (0..<groups).map { EncoderPass.blocks(of: $0, of: groups, in: chunk) }
+    let ranges = (0..<groups).map { EncoderPass.blocks(of: $0, of: groups, in: blocks) }
     #expect(ranges.flatMap { Array($0) } == Array(0..<blocks))
     #expect(ranges.map(\.count).max() == (blocks + groups - 1) / groups)
   }

@@ -30,6 +30,7 @@ final class WordCounts {
     _ text: UnsafeBufferPointer<UInt8>, of model: WordCountModel, poll: CallPoll?
   ) throws(BertQAError) {
     try features.reserve(occurrences.count)
+    let ledger = poll?.ledger
     var walk = model.walk(text, poll: poll)
     try walk.forEach { occurrence throws(BertQAError) in
       let id = model.table.id(of: occurrence.key, hash: occurrence.hash)
@@ -37,7 +38,7 @@ final class WordCounts {
         if id >= 0 { _ = add(id) }
       } else if id >= 0 {
         if add(id) { distinctWords &+= 1 }
-      } else if try others.insert(occurrence.hash, poll?.ledger) {
+      } else if try others.insert(occurrence.hash, ledger) {
         distinctWords &+= 1
       }
     }

@@ -5,22 +5,36 @@ import BertQACore
 struct ResultBytes {
   var bytes: [UInt8] = []
   /// The reason why the rest is missing.
-  var failure: BertQAError?
+  private(set) var failure: BertQAError?
+  /// False once there is a failure. Quick to ask, unlike `failure`.
+  private var isComplete = true
   /// The call's; it learns of the memory. Nil: without a limit.
   let monitor: CallMonitor?
 
+  /// More than most results have, so that they grow once.
+  private static let leastGrowth = 1024
+
   init(_ monitor: CallMonitor?) { self.monitor = monitor }
 
+  @inline(__always)
   mutating func hasRoom(for count: Int) -> Bool {
-    guard failure == nil else { return false }
+    isComplete && (count <= bytes.capacity - bytes.count || makeRoom(for: count))
+  }
+
+  @inline(never)
+  private mutating func makeRoom(for count: Int) -> Bool {
     guard let monitor else { return true }
     do throws(BertQAError) {
-      try bytes.makeRoom(for: count, monitor)
-      return true
+      try bytes.makeRoom(for: max(count, Self.leastGrowth), monitor)
     } catch {
-      failure = error
-      return false
+      fail(error)
     }
+    return isComplete
+  }
+
+  mutating func fail(_ error: BertQAError) {
+    failure = failure ?? error
+    isComplete = false
   }
 
   mutating func append(_ byte: UInt8) { bytes.append(byte) }

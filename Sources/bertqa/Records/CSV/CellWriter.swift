@@ -50,7 +50,7 @@ struct CellWriter: ValueWriter {
   mutating func json(_ body: (inout JSONWriter) -> Void) {
     var writer = JSONWriter(output.monitor)
     body(&writer)
-    output.failure = output.failure ?? writer.failure
+    if let failure = writer.failure { output.fail(failure) }
     string(writer.take())
   }
 }

@@ -20,7 +20,7 @@ struct JSONWriter {
   /// Writes the key of an object member. The value must follow.
   mutating func key(_ name: String) {
     string(name.utf8)
-    append(":")
+    append(UInt8(ascii: ":"))
     needsComma = false
   }
 
@@ -43,7 +43,7 @@ struct JSONWriter {
 
   mutating func string(_ text: some Collection<UInt8>) {
     element { writer in
-      writer.append("\"")
+      writer.append(UInt8(ascii: "\""))
       if text.withContiguousStorageIfAvailable({ writer.appendIfPlain($0) }) == true {
       } else if writer.keepsInvalid {
         for byte in text where writer.output.hasRoom(for: 6) { writer.appendCharacter(byte) }
@@ -53,7 +53,7 @@ struct JSONWriter {
           writer.appendCharacter(byte)
         }
       }
-      writer.append("\"")
+      writer.append(UInt8(ascii: "\""))
     }
   }
 
@@ -102,9 +102,13 @@ struct JSONWriter {
   }
 
   private mutating func element(_ body: (inout JSONWriter) -> Void) {
-    if needsComma { append(",") }
+    if needsComma { append(UInt8(ascii: ",")) }
     body(&self)
     needsComma = true
+  }
+
+  private mutating func append(_ byte: UInt8) {
+    if output.hasRoom(for: 1) { output.append(byte) }
   }
 
   private mutating func append(_ text: String) {
@@ -126,7 +130,7 @@ struct JSONWriter {
     guard output.hasRoom(for: 20) else { return }
     if value < 0 { output.append(UInt8(ascii: "-")) }
     var rest = value.magnitude
-    let start = bytes.count
+    let start = output.bytes.count
     repeat {
       output.append(UInt8(ascii: "0") + UInt8(rest % 10))
       rest /= 10

@@ -496,7 +496,10 @@ typedef struct bertqa_answer_options {
   bertqa_switch use_no_answer_threshold;
   /* The question counts as impossible if gap is below this, for any number of windows. */
   float no_answer_threshold;
-  int32_t reserved;
+  /* Default off: a deadline or cancellation is the call's status. On: it ends the reading, and the
+   * call returns BERTQA_OK with what the windows read by then answer; the summary's stop says so.
+   * Without a window read there are no answers, and is_impossible is set. */
+  bertqa_switch partial;
 } bertqa_answer_options;
 
 #define BERTQA_ANSWER_OPTIONS_INIT \
@@ -530,7 +533,10 @@ typedef struct bertqa_answer_span {
 typedef enum bertqa_reading_stop {
   BERTQA_READING_ALL = 0,    /* all were read */
   BERTQA_READING_ENOUGH = 1, /* no window left is likely to answer better */
-  BERTQA_READING_LIMIT = 2   /* max_windows, or 20 by default, were read */
+  BERTQA_READING_LIMIT = 2,  /* max_windows, or 20 by default, were read */
+  /* With the option partial: */
+  BERTQA_READING_DEADLINE = 3, /* the deadline passed */
+  BERTQA_READING_CANCELLED = 4 /* the cancellation hook asked to stop */
 } bertqa_reading_stop;
 
 /* The properties of the question and document as a whole. Grows at its end in later versions. */

@@ -14,7 +14,7 @@ public func bertqa_answer(
     let question = try textArgument(question, question_length, "question")
     let document = try textArgument(document, document_length, "document")
     let result = try context.answer(question: question, document: document, options: options)
-    return try AnswersHandle(result, CallMonitor(options.call))
+    return try AnswersHandle(result, CallMonitor(options.marshallingCall))
   }
 }
 
@@ -74,8 +74,8 @@ private func answeredDocuments(
     let options = try answerOptions(options)
     let question = try textArgument(question, question_length, "question")
     try checkCount(count)
-    let documents = try readItems(count, in: "documents", options.call, document)
+    let documents = try readItems(count, in: "documents", options.marshallingCall, document)
     let result = try context.answer(question: question, documents: documents, options: options)
-    return try AnswersHandle(result, CallMonitor(options.call))
+    return try AnswersHandle(result, CallMonitor(options.marshallingCall))
   }
 }

@@ -10,7 +10,6 @@ func answerOptions(
   _ pointer: UnsafePointer<bertqa_answer_options>?
 ) throws(BertQAError) -> AnswerOptions {
   let raw = try readOptions(pointer)
-  try checkReserved(raw.reserved)
   var options = AnswerOptions()
   options.call = try callOptions(raw.call)
   options.topK = number(raw.top_k, default: options.topK)
@@ -24,6 +23,7 @@ func answerOptions(
     try switched(raw.handle_impossible_answer, "handle_impossible_answer")
     ?? options.handlesImpossibleAnswer
   options.alignsToWords = try switched(raw.align_to_words, "align_to_words") ?? options.alignsToWords
+  options.allowsPartial = try switched(raw.partial, "partial") ?? options.allowsPartial
   options.noAnswerThreshold = try threshold(
     raw.no_answer_threshold, used: raw.use_no_answer_threshold)
   return options

@@ -43,7 +43,7 @@ public func bertqa_document_answer(
     let options = try answerOptions(options)
     let question = try textArgument(question, question_length, "question")
     let result = try context.answer(question: question, document: document, options: options)
-    return try AnswersHandle(result, CallMonitor(options.call))
+    return try AnswersHandle(result, CallMonitor(options.marshallingCall))
   }
 }
 

@@ -153,7 +153,7 @@ static void test_refused_options(void) {
   REFUSE(use_no_answer_threshold, 3);
   REFUSE(no_answer_threshold, 1); /* without use_no_answer_threshold */
   REFUSE(no_answer_threshold, NAN);
-  REFUSE(reserved, 1);
+  REFUSE(partial, 3);
 #undef REFUSE
 }
 
@@ -208,7 +208,7 @@ static void test_options(void) {
   bertqa_answers_free(answers);
   free(document);
 
-  CHECK_STRUCT_SIZES(bertqa_answer_options, bertqa_answer_options_init, reserved, answers,
+  CHECK_STRUCT_SIZES(bertqa_answer_options, bertqa_answer_options_init, partial, answers,
                      bertqa_answer(context, "a", 1, "the fox", 7, options, &answers),
                      bertqa_answers_free);
 }
@@ -426,6 +426,23 @@ static void test_cancel_hook(void) {
   }
   bertqa_answers_free(expected);
 
+  /* A partial result, whenever it is stopped: of nothing read, of some windows, or of all. */
+  bertqa_answer_options partial = options;
+  partial.partial = BERTQA_ON;
+  for (int until = 0;; until++) {
+    cancel.calls = 0;
+    cancel.until = until;
+    CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), text, length, &partial,
+                                          &answers));
+    const bertqa_answer_summary *summary = bertqa_answers_summary(answers);
+    const bool is_stopped = cancel.calls > until;
+    CHECK(!is_stopped || cancel.calls == until + 1);
+    CHECK(!is_stopped || summary->stop == BERTQA_READING_CANCELLED || summary->skipped_window_count == 0);
+    CHECK((bertqa_answers_count(answers) > 0) == (summary->window_count > 0));
+    CHECK(summary->window_count > 0 || summary->is_impossible);
+    bertqa_answers_free(answers);
+    if (!is_stopped) break;
+  }
   cancel.until = 0;
   CHECK_FAILS(BERTQA_ERROR_CANCELLED, answers,
               bertqa_answer(context, question, strlen(question), text, length, &options, &answers));

@@ -40,7 +40,20 @@ public struct AnswerOptions: BatchOptions, Sendable {
   /// threshold, which with `documentStride` depends on the number of windows.
   public var noAnswerThreshold: Float?
 
+  /// A deadline or cancellation ends the reading, not the call: results are those of the windows that were read by
+  /// then, none if there were none, and their `stop` says so (`partial`). Windows are read in the order of their rank.
+  public var allowsPartial = false
+
   public var call = CallOptions()
+
+  /// Without the ways to stop, which only end the reading.
+  package var marshallingCall: CallOptions {
+    guard allowsPartial else { return call }
+    var call = call
+    call.cancellation = nil
+    call.deadline = 0
+    return call
+  }
 
   public init() {}
 }
@@ -86,7 +99,7 @@ struct AnswerSettings {
     plan = ReadingPlan(
       limit: options.maxWindows > 0
         ? .best(options.maxWindows) : options.maxWindows < 0 || hasStride ? .all : .enough,
-      comparesRawScores: hasStride)
+      comparesRawScores: hasStride, isPartial: options.allowsPartial)
     if let noAnswerThreshold = options.noAnswerThreshold, noAnswerThreshold.isNaN {
       throw BertQAError(
         .invalidArgument, argument: "no_answer_threshold", "is not a number (NaN)")

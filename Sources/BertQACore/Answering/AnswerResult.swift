@@ -40,17 +40,19 @@ public struct AnswerResult: Sendable, Equatable {
   /// Why it read no more.
   public let stop: ReadingStop
 
-  /// nil if there was something to read. The question, if neither has tokens.
+  /// nil if there was something to read, or if that is not known. The question, if neither has tokens.
   public let emptyInput: EmptyInput?
 }
 
 extension AnswerResult {
+  /// That of a question whose texts are empty, or of which no window was read.
   static func empty(
-    _ input: EmptyInput, questionWasTruncated: Bool, noAnswerThreshold: Float
+    _ input: EmptyInput?, questionWasTruncated: Bool = false, noAnswerThreshold: Float,
+    skippedWindowCount: Int = 0, stop: ReadingStop = .all
   ) -> AnswerResult {
     AnswerResult(
       answers: [], nullScore: 0, gap: -.infinity, noAnswerProbability: 1, isImpossible: true,
       noAnswerThreshold: noAnswerThreshold, questionWasTruncated: questionWasTruncated, windowCount: 0,
-      skippedWindowCount: 0, stop: .all, emptyInput: input)
+      skippedWindowCount: skippedWindowCount, stop: stop, emptyInput: input)
   }
 }

@@ -54,10 +54,11 @@ struct QuestionAnswerer: Sendable {
     let monitor = CallMonitor(options.call)
     let settings = try AnswerSettings(
       options, maxPositions: reader.maxPositions, template: tokenizer.template)
+    monitor.isUnstoppable = options.allowsPartial
     try monitor.check()
     var batch = try QuestionBatch(items, settings, self, monitor)
     var first = 0
-    while first < items.count {
+    while first < items.count, !batch.isStopped {
       let mostBytes = min(Self.groupBytes, monitor.room / Self.byteBytes)
       let mostItems = max(1, min(Self.groupItems, monitor.room / Self.itemBytes))
       var (end, bytes) = (first, 0)
@@ -90,6 +91,8 @@ private struct QuestionBatch {
   private let monitor: CallMonitor
   private var documents: DocumentCache
   private let progress = WindowReader.Progress()
+  /// True once the results of all items are made because the call was stopped.
+  private(set) var isStopped = false
 
   /// The name of the array of items in error messages.
   private static let name = "pairs"
@@ -112,11 +115,43 @@ private struct QuestionBatch {
     let isLastOfItem: Bool
   }
 
-  /// Answers a group of items in rounds. An item's result is made, and its logits are released, as soon as its last
-  /// section is read.
+  /// Answers a group of items in rounds. If the call is stopped and partial results are allowed, makes the results of
+  /// this group and of all later items.
   mutating func answer(_ group: Range<Int>) throws(BertQAError) {
     var work = try [QuestionWork?](results: nil, count: group.count, monitor)
     defer { monitor.release(group.count * MemoryLayout<QuestionWork?>.stride) }
+    var preparedEnd = group.lowerBound
+    do throws(BertQAError) {
+      monitor.isUnstoppable = false
+      try read(group, &work, &preparedEnd)
+      monitor.isUnstoppable = settings.options.allowsPartial
+    } catch {
+      guard settings.options.allowsPartial, let stop = ReadingStop(error) else { throw error }
+      monitor.isUnstoppable = true
+      isStopped = true
+      for index in group.lowerBound..<preparedEnd {
+        guard let one = work[index - group.lowerBound] else { continue }
+        do throws(BertQAError) {
+          results[index] = .success(try one.partialResult(stop, settings, answerer.decision))
+        } catch {
+          try fail(index, error)
+        }
+        work[index - group.lowerBound] = nil
+      }
+      let threshold = answerer.decision.threshold(windows: 1, asked: settings.options.noAnswerThreshold)
+      for index in preparedEnd..<items.count {
+        results[index] = .success(.empty(nil, noAnswerThreshold: threshold, stop: stop))
+      }
+    }
+  }
+
+  /// Makes an item's result, and releases its logits, as soon as its last section is read.
+  /// - Parameters:
+  ///   - work: by item of the group: what is not finished.
+  ///   - preparedEnd: the end of the items that have a result or are in `work`.
+  private mutating func read(
+    _ group: Range<Int>, _ work: inout [QuestionWork?], _ preparedEnd: inout Int
+  ) throws(BertQAError) {
     var readings: [Reading] = []
 
     func add(_ parts: [QuestionWork.Part], of index: Int) throws(BertQAError) {
@@ -142,6 +177,7 @@ private struct QuestionBatch {
       } catch {
         try fail(index, error)
       }
+      preparedEnd = index + 1
     }
     while !readings.isEmpty {
       let round = readings
@@ -159,14 +195,15 @@ private struct QuestionBatch {
         do throws(BertQAError) {
           try one.store(output, of: reading.part)
           guard output.isLastOfItem, reading.isLastOfItem else { return }
-          work[reading.item - group.lowerBound] = nil
+          var isFinished = true
           try finish(reading.item, one) { parts throws(BertQAError) in
-            work[reading.item - group.lowerBound] = one
+            isFinished = false
             try add(parts, of: reading.item)
           }
+          if isFinished { work[reading.item - group.lowerBound] = nil }
         } catch {
-          work[reading.item - group.lowerBound] = nil
           try fail(reading.item, error)
+          work[reading.item - group.lowerBound] = nil
         }
       }
     }
@@ -203,70 +240,5 @@ private struct QuestionBatch {
   private mutating func fail(_ index: Int, _ error: BertQAError) throws(BertQAError) {
     results[index] = .failure(
       try WindowReader.failure(error, ofItem: index, in: Self.name, count: items.count, monitor))
-  }
-}
-
-/// The prepared documents of a call: a text that several items ask is tokenized once.
-private struct DocumentCache {
-  private struct Key: Hashable {
-    let start: UnsafePointer<UInt8>?
-    let count: Int
-  }
-
-  /// By the text's address: the last item that asks it.
-  private var lastUse: [Key: Int] = [:]
-  private var prepared: [Key: PreparedDocument] = [:]
-  private var tokensKept = 0
-
-  /// Documents beyond this are tokenized again: 50 MB of tokens.
-  private static let maxTokensKept = 1 << 22
-
-  init(_ items: [QuestionItem], _ monitor: CallMonitor) throws(BertQAError) {
-    guard items.count > 1 else { return }
-    let count = items.reduce(0) { $0 + $1.documents.count }
-    // Keys and indices, in a table that may be filled to a half and doubles.
-    try Memory.require(6 * count, of: Key.self)
-    try monitor.holdResult(6 * count, of: Key.self)
-    for (index, item) in items.enumerated() {
-      if index % 4096 == 0 { try monitor.check() }
-      for document in item.documents {
-        guard case .text(let text) = document, text.count > 0 else { continue }
-        lastUse[Key(start: text.baseAddress, count: text.count)] = index
-      }
-    }
-  }
-
-  /// - Parameter index: the item that asks the document.
-  mutating func prepared(
-    _ document: QuestionItem.Document, _ index: Int, _ tokenizer: any Tokenizer, keepsSections: Bool,
-    _ monitor: CallMonitor
-  ) throws(BertQAError) -> PreparedDocument {
-    let text: UnsafeBufferPointer<UInt8>
-    switch document {
-    case .prepared(let document):
-      if tokenizer.agrees(with: document.tokenizer) { return document }
-      throw BertQAError(
-        .invalidArgument, argument: "document",
-        "was prepared with another vocabulary: prepare it with the context that is asked")
-    case .text(let bytes): text = bytes
-    }
-    let key = Key(start: text.baseAddress, count: text.count)
-    let isLast = lastUse[key].map { $0 == index } ?? true
-    if let document = prepared[key] {
-      if isLast {
-        prepared[key] = nil
-        tokensKept -= document.tokenCount
-      }
-      return document
-    }
-    let document = try monitor.undoing { () throws(BertQAError) in
-      try PreparedDocument(
-        borrowing: text, tokenizer: tokenizer, keepsSections: keepsSections && !isLast, monitor)
-    }
-    if !isLast, tokensKept + document.tokenCount <= Self.maxTokensKept {
-      prepared[key] = document
-      tokensKept += document.tokenCount
-    }
-    return document
   }
 }

@@ -14,6 +14,8 @@ final class QuestionWork {
   /// nil if all sections are read at once and compared by their raw scores.
   private let ranking: RankedSections?
   private var readCount = 0
+  /// Set if the call was stopped.
+  private var interruption: ReadingStop?
   /// By document, of the sections read and of those of this round.
   private var logits: [WindowLogits]
   /// The memory that this question accounts for.
@@ -54,7 +56,7 @@ final class QuestionWork {
     self.sections = sections
     self.firstSections = firstSections
     let isRanked =
-      !settings.plan.comparesRawScores || settings.plan.firstRound(of: sections.count) < sections.count
+      !settings.plan.comparesRawScores || settings.plan.round(of: sections.count, after: 0) < sections.count
     let ranking =
       isRanked && sections.count > 1
       ? try RankedSections(
@@ -69,7 +71,7 @@ final class QuestionWork {
   // MARK: - Rounds
 
   /// Returns what the model reads first, by document; nothing if the question or all documents are empty.
-  func firstRound() throws(BertQAError) -> [Part] { try round(plan.firstRound(of: sections.count)) }
+  func firstRound() throws(BertQAError) -> [Part] { try round(plan.round(of: sections.count, after: 0)) }
 
   /// Returns the next `count` sections by rank.
   private func round(_ count: Int) throws(BertQAError) -> [Part] {
@@ -118,18 +120,32 @@ final class QuestionWork {
 
   /// Searches the logits of all sections that are read. Returns the next round if that is not enough.
   func outcome(_ settings: AnswerSettings, _ decision: AnswerDecision) throws(BertQAError) -> Outcome {
+    let next = plan.round(of: sections.count, after: readCount)
+    if next > 0, plan.limit != .enough { return .round(try round(next)) }
     let result = try monitor.temporarily { () throws(BertQAError) in
       try searched(settings, decision)
     }
     let rank = ranking.flatMap { readCount < sections.count ? $0.rank(of: $0.order[readCount]) : nil } ?? 0
-    let next = plan.nextRound(of: sections.count, after: readCount, gap: result.gap, rank: rank)
-    if next > 0 { return .round(try round(next)) }
+    if next > 0, !plan.isEnough(gap: result.gap, rank: rank) { return .round(try round(next)) }
     try monitor.holdResult(result.answers.count, of: Answer.self)
     return .result(result)
   }
 
+  /// Returns the result of the sections that were read before the call was stopped.
+  func partialResult(
+    _ stop: ReadingStop, _ settings: AnswerSettings, _ decision: AnswerDecision
+  ) throws(BertQAError) -> AnswerResult {
+    interruption = stop
+    for document in documents.indices { try logits[document].keepRead(monitor) }
+    readCount = logits.reduce(0) { $0 + $1.windows.count }
+    let result = try monitor.temporarily { () throws(BertQAError) in try searched(settings, decision) }
+    try monitor.holdResult(result.answers.count, of: Answer.self)
+    return result
+  }
+
   private var stop: ReadingStop {
     if readCount == sections.count { return .all }
+    if let interruption { return interruption }
     return plan.limit == .enough && readCount < ReadingPlan.mostSections ? .enough : .limit
   }
 
@@ -143,6 +159,11 @@ final class QuestionWork {
     if let emptyInput {
       return .empty(
         emptyInput, questionWasTruncated: questionWasTruncated, noAnswerThreshold: threshold)
+    }
+    guard readCount > 0 else {
+      return .empty(
+        nil, questionWasTruncated: questionWasTruncated, noAnswerThreshold: threshold,
+        skippedWindowCount: sections.count, stop: stop)
     }
     let longestWindow = sections.lazy.map(\.window.tokenCount).max() ?? 1
     let maxLength = min(options.maxAnswerLength, longestWindow)

@@ -15,6 +15,8 @@ struct ReadingPlan: Equatable {
   /// True if answers of different windows are compared by their raw scores, as Hugging Face's pipeline does. False: by
   /// their scores less that of "no answer" in the same section, less what the section's rank subtracts.
   let comparesRawScores: Bool
+  /// True if a call that is stopped keeps what it has read: all sections are read in rounds then, best ranks first.
+  var isPartial = false
 
   /// What the lowest rank subtracts from the scores of a section, in logits.
   static let rankWeight: Float = 3
@@ -23,33 +25,35 @@ struct ReadingPlan: Equatable {
   static let highGap: Float = 2
   /// The sections that are read before the answer is looked at.
   static let roundSize = 3
+  /// The sections that a round of a partial call reads if the answer does not decide whether there is a next one.
+  static let partialRoundSize = 8
   /// The sections that are read at most.
   static let mostSections = 20
 
   /// Returns the plan for sections of which none may have a word of the question, such as one in another language: then
   /// no rank says which sections are enough.
   func withRanks(known: Bool) -> ReadingPlan {
-    limit == .enough && !known ? ReadingPlan(limit: .all, comparesRawScores: comparesRawScores) : self
+    guard limit == .enough, !known else { return self }
+    return ReadingPlan(limit: .all, comparesRawScores: comparesRawScores, isPartial: isPartial)
   }
 
-  /// The number of sections to read first, of `count`.
-  func firstRound(of count: Int) -> Int {
-    switch limit {
-    case .all: count
-    case .best(let number): min(number, count)
-    case .enough: min(Self.roundSize, count)
-    }
+  /// Returns the number of sections of the next round.
+  /// - Parameter read: how many of `count` have been read.
+  func round(of count: Int, after read: Int) -> Int {
+    let (most, size) =
+      switch limit {
+      case .all: (count, isPartial ? Self.partialRoundSize : count)
+      case .best(let number): (min(number, count), isPartial ? Self.partialRoundSize : count)
+      case .enough: (min(Self.mostSections, count), Self.roundSize)
+      }
+    return max(0, min(size, most - read))
   }
 
-  /// Returns the number of sections to read next.
+  /// True if no further section is likely to answer better.
   /// - Parameters:
-  ///   - read: how many of `count` have been read.
   ///   - gap: that of the best answer so far.
   ///   - rank: that of the best section left.
-  func nextRound(of count: Int, after read: Int, gap: Float, rank: Double) -> Int {
-    guard limit == .enough, gap < Self.highGap - Self.penalty(ofRank: rank) else { return 0 }
-    return max(0, min(Self.roundSize, min(count, Self.mostSections) - read))
-  }
+  func isEnough(gap: Float, rank: Double) -> Bool { gap >= Self.highGap - Self.penalty(ofRank: rank) }
 
   /// Returns what a rank of 0...1 subtracts from a section's scores.
   static func penalty(ofRank rank: Double) -> Float { rankWeight * Float(1 - rank) }
@@ -63,4 +67,17 @@ public enum ReadingStop: Int32, Sendable {
   case enough = 1
   /// `maxWindows`, or 20 sections by default.
   case limit = 2
+  /// The deadline passed. Only if the options allow a partial result, like the next one.
+  case deadline = 3
+  /// The caller cancelled the call.
+  case cancelled = 4
+
+  /// The reason of a partial result; nil for errors that do not stop a call.
+  init?(_ error: BertQAError) {
+    switch error.status {
+    case .deadlineExceeded: self = .deadline
+    case .cancelled: self = .cancelled
+    default: return nil
+    }
+  }
 }

@@ -75,6 +75,21 @@ struct WindowLogits {
       "logits that are not finite numbers (window \(windows[index].index) of the document)")
   }
 
+  /// Leaves out the windows that were not stored.
+  mutating func keepRead(_ monitor: CallMonitor) throws(BertQAError) {
+    let read = windows.indices.filter { nullScores[$0] < .infinity }
+    guard read.count < windows.count else { return }
+    var kept = try WindowLogits(windows: read.map { windows[$0] }, monitor)
+    for (new, old) in read.enumerated() {
+      kept.nullScores[new] = nullScores[old]
+      for token in 0..<windows[old].tokenCount {
+        kept.start[kept.offsets[new] + token] = start[offsets[old] + token]
+        kept.end[kept.offsets[new] + token] = end[offsets[old] + token]
+      }
+    }
+    self = kept
+  }
+
   /// Subtracts a number, by window, from the scores of the window's spans.
   mutating func lowerScores(by amounts: [Float], _ monitor: CallMonitor) throws(BertQAError) {
     for (index, amount) in amounts.enumerated() {

@@ -37,6 +37,12 @@ public struct CallOptions: Sendable {
 /// The options of a task that takes batches.
 package protocol BatchOptions {
   var call: CallOptions { get set }
+  /// Applies while arguments become items, and results become objects.
+  var marshallingCall: CallOptions { get }
+}
+
+extension BatchOptions {
+  package var marshallingCall: CallOptions { call }
 }
 
 extension CallOptions: BatchOptions {
@@ -53,7 +59,7 @@ func all<Options: BatchOptions, Success>(
   var options = options
   options.call.stopsAtFailure = true
   let results = try each(options)
-  let monitor = CallMonitor(options.call)
+  let monitor = CallMonitor(options.marshallingCall)
   var all = try [Success](resultCapacity: results.count, monitor)
   for result in results {
     all.append(try result.get())
@@ -73,6 +79,8 @@ package final class CallMonitor: @unchecked Sendable {
   let ledger: MemoryLedger
   /// The time of the next call of the hook, in nanoseconds on CLOCK_MONOTONIC.
   private var nextPoll: UInt64 = 0
+  /// True while nothing stops the call, as a part of a result is made.
+  var isUnstoppable = false
   /// True once `check` has thrown.
   private let isStopped = Atomic<Bool>(false)
 
@@ -91,7 +99,7 @@ package final class CallMonitor: @unchecked Sendable {
   /// text.
   package func check() throws(BertQAError) {
     ForkGate.poll()
-    if isIdle { return }
+    if isIdle || isUnstoppable { return }
     let time = ThreadPool.nanoseconds()
     if time >= nextPoll { try check(at: time) }
   }
@@ -99,7 +107,7 @@ package final class CallMonitor: @unchecked Sendable {
   /// As `check`, but calls the hook even if it was called recently.
   func checkNow() throws(BertQAError) {
     ForkGate.poll()
-    if !isIdle { try check(at: ThreadPool.nanoseconds()) }
+    if !isIdle && !isUnstoppable { try check(at: ThreadPool.nanoseconds()) }
   }
 
   private func check(at time: UInt64) throws(BertQAError) {

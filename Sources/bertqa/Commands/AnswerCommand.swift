@@ -35,7 +35,8 @@ struct AnswerCommand: Command {
           TextSource.encodingRow, TextSource.forceRow,
         ] + AnswerOptions.choosingRows + [ModelChoice.row()] + ModelChoice.runRows),
       OptionSection("How the document is read; lengths are in tokens", AnswerOptions.readingRows),
-      OptionSection(CallLimits.title, CallLimits.rows("a question about a file")),
+      OptionSection(
+        CallLimits.title, CallLimits.rows("a question about a file") + [AnswerOptions.partialRow]),
     ],
     notes: [
       "An answer is one line. On a terminal it has the probability and the sentence with the answer highlighted. "

@@ -44,7 +44,9 @@ struct AskCommand: Command {
           OptionRow(.passages, value: "N", "number of passages to read for a question; default 20"),
         ]),
       OptionSection("How a text is read; lengths are in tokens", AnswerOptions.readingRows),
-      OptionSection("Limits; a question that exceeds one has no answer", CallLimits.rows("a question")),
+      OptionSection(
+        "Limits; a question that exceeds one has no answer",
+        CallLimits.rows("a question") + [AnswerOptions.partialRow]),
     ],
     notes: [
       "Questions may also come through a pipe. If the output is not a terminal, an answer is one line of columns separated "

@@ -44,6 +44,10 @@ extension AnswerOptions {
         + "a number with its unit or an abbreviation, and contains a letter, a digit or a symbol."),
   ]
 
+  static let partialRow = OptionRow(
+    .partial, "at the --timeout, answer from what has been read by then",
+    detail: "The sections that match the question's words best are read first. --json has stop \"deadline\".")
+
   static let options = (choosingRows + readingRows).map(\.option)
 
   /// Sets the option if it is one of these; ignores all others.
@@ -59,6 +63,7 @@ extension AnswerOptions {
     case .noAnswerThreshold: noAnswerThreshold = try given.number()
     case .handleImpossibleAnswer: handlesImpossibleAnswer = true
     case .noAlignToWords: alignsToWords = false
+    case .partial: allowsPartial = true
     default: break
     }
   }

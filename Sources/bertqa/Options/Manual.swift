@@ -185,7 +185,11 @@ enum Manual {
     as no other is likely to answer better, or the
     .Dq limit
     of
-    .Fl \-max\-windows
+    .Fl \-max\-windows ,
+    or with
+    .Fl \-partial
+    the
+    .Dq deadline
     .It Va is_question_truncated
     whether the question was longer than
     .Fl \-max\-question\-len

@@ -15,6 +15,7 @@ enum Option: String, CaseIterable {
   case nBestSize = "n-best-size"
   case maxWindows = "max-windows"
   case noAlignToWords = "no-align-to-words"
+  case partial
   case threads
   case precision
   case isa

@@ -73,7 +73,7 @@ struct BatchOutput {
   ) throws(BertQAError) {
     var options = options
     var failures = BatchFailures(statuses, count, of: collection, &options.call)
-    let monitor = CallMonitor(options.call)
+    let monitor = CallMonitor(options.marshallingCall)
     var items = try [Item](resultCapacity: count, monitor)
     var indices = try [Int](resultCapacity: count, monitor)
     for index in 0..<count {

@@ -229,6 +229,25 @@ def test_align_to_words(tiny):
     assert all(map(whole, aligned)) and not all(map(whole, free))
 
 
+def test_partial(context):
+    question = "What happened to Apollo 13?"
+    with pytest.raises(bertqa.DeadlineExceeded):
+        context.answer(question, APOLLO, timeout=0)
+    late = context.answer(question, APOLLO, timeout=0, partial=True)
+    assert late.stop == "deadline" and late.answers == [] and late.is_impossible and late.window_count == 0
+    windows = []
+    found = context.answer(
+        question, APOLLO * 20, partial=True, max_windows=-1, progress=lambda stage, done: windows.append(done),
+        cancel=lambda: len(windows) > 2,
+    )  # fmt: skip
+    assert found.stop == "cancelled" and 0 < found.window_count < found.window_count + found.skipped_window_count
+    assert found.answers
+    whole = context.answer(question, APOLLO, partial=True, timeout=1000)
+    assert whole == context.answer(question, APOLLO)
+    first, second = context.answer_batch([(question, APOLLO)] * 2, partial=True, timeout=0)
+    assert first == second == late
+
+
 def test_max_windows(context):
     question = "What killed the crew of Apollo 1?"
     whole = context.answer(question, APOLLO, max_windows=-1)

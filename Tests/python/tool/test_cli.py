@@ -1,5 +1,6 @@
 """The command-line tool, as a user runs it: $BERTQA_PREFIX/bin/bertqa, by default of build/."""
 
+import json
 import os
 import pathlib
 import re
@@ -241,6 +242,13 @@ def test_file_names_need_not_be_utf8(tmp_path):
     assert run("answer", "-q", WHO, name, FOX)[0].splitlines()[0] == f"{tmp_path}/\ufffd .txt\tThe quick brown fox"
     os.rename(name, name + b"x")
     assert "\ufffd" in run("answer", "-q", WHO, name, code=3)[1]
+
+
+def test_partial():
+    question = ["answer", "-q", "What happened to Apollo 13?", "--timeout", "1e-6", APOLLO]
+    assert "took longer" in run(*question, code=3)[1]
+    record = json.loads(run(*question, "--partial", "--json", code=1)[0])
+    assert record["stop"] == "deadline" and record["answers"] == []
 
 
 def test_windows_options():

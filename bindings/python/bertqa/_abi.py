@@ -75,7 +75,7 @@ class AnswerOptions(Options):
         ("struct_size", c_size_t), ("call", POINTER(CallOptions)), ("top_k", c_int32), ("max_seq_len", c_int32),
         ("doc_stride", c_int32), ("max_answer_len", c_int32), ("max_question_len", c_int32), ("n_best_size", c_int32),
         ("max_windows", c_int32), ("handle_impossible_answer", Switch), ("align_to_words", Switch),
-        ("use_no_answer_threshold", Switch), ("no_answer_threshold", c_float), ("reserved", c_int32),
+        ("use_no_answer_threshold", Switch), ("no_answer_threshold", c_float), ("partial", Switch),
     ]
 
 class AnswerSpan(Structure):

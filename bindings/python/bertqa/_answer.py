@@ -276,7 +276,7 @@ def _results(pointers: Any, statuses: Any, documents: "List[Tuple[T, bytes]]") -
     ]
 
 
-_STOPS = ("all", "enough", "limit")
+_STOPS = ("all", "enough", "limit", "deadline", "cancelled")
 
 
 def _result(pointer: Any, document: T, data: bytes) -> Result[T]:

@@ -49,6 +49,8 @@ class AnswerOptions(CallOptions, total=False):
         alone (docs/answers.md); default True. False: the model's spans as they are.
     no_answer_threshold: the question counts as impossible if the gap is below this, any number; default: the
         model's own, which with doc_stride rises with the number of windows.
+    partial: True: timeout and cancel end the reading, and the result is that of the windows read by then; its stop
+        says so. False (default): they raise an exception.
     """
 
     top_k: Optional[int]
@@ -61,6 +63,7 @@ class AnswerOptions(CallOptions, total=False):
     handle_impossible_answer: Optional[bool]
     align_to_words: Optional[bool]
     no_answer_threshold: Optional[float]
+    partial: Optional[bool]
 
 
 class ClassifyOptions(CallOptions, total=False):

@@ -159,7 +159,9 @@ struct WindowReader: Sendable {
       if sources.isEmpty { return }
       let before = monitor.heldBytes
       try monitor.holdWork(batch.byteCount + sources.count * MemoryLayout<Source>.stride)
-      let outputs = try model.outputs(of: batch, giving: input, monitor)
+      let outputs = try monitor.undoing { () throws(BertQAError) in
+        try model.outputs(of: batch, giving: input, monitor)
+      }
       // Releases the memory of finished work; results made below stay counted.
       let heldBytes = monitor.heldBytes - before
       defer { monitor.release(heldBytes) }

@@ -110,6 +110,8 @@ extension ReadingStop {
     case .all: "all"
     case .enough: "enough"
     case .limit: "limit"
+    case .deadline: "deadline"
+    case .cancelled: "cancelled"
     }
   }
 }

@@ -524,7 +524,8 @@ typedef struct bertqa_answer_span {
    * sum to 1 at most. */
   float probability;
   /* One scale over all sections and documents: score - the null score of the same section, less up to
-   * 3 for sections that rank below the best one. With doc_stride: score - null_score. */
+   * 3 for sections that rank below the best one, and more if it is the best answer of several sections.
+   * With doc_stride: score - null_score. */
   float gap;
   int32_t document_index; /* of bertqa_answer_documents and bertqa_documents_answer; else 0 */
 } bertqa_answer_span;
@@ -564,7 +565,8 @@ typedef struct bertqa_answer_summary {
   int32_t reserved;            /* 0 */
 } bertqa_answer_summary;
 
-/* The answers to one question, best first, no two overlapping. */
+/* The answers to one question, best first, no two overlapping. Equal answers of several sections are
+ * one (docs/answers.md). */
 typedef struct bertqa_answers bertqa_answers;
 
 /* Answers one question on one document of any length. Of a long one, the sections that match the

@@ -23,8 +23,8 @@ public struct Answer: Sendable, Equatable {
   /// `noAnswerProbability` all sum to 1 at most.
   public let probability: Float
   /// Compares answers of sections, documents and questions: `score` less the null score of the same section, less up
-  /// to 3 for a section that has fewer of the question's words than the best one. With `documentStride`: `score` less
-  /// the least null score of all windows.
+  /// to 3 for a section that has fewer of the question's words than the best one, and more if it is the best answer of
+  /// several sections. With `documentStride`: `score` less the least null score of all windows.
   public let gap: Float
 
   public let startLogit: Float

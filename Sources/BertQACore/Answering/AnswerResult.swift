@@ -7,7 +7,8 @@ public struct AnswerResult: Sendable, Equatable {
     case emptyDocument
   }
 
-  /// Best first, by `gap`; they do not overlap. Of equals the earlier one, then the shorter one.
+  /// Best first, by `gap`; they do not overlap. Of equal gaps the earlier one, then the shorter one. Equal texts of
+  /// several sections are one answer.
   public let answers: [Answer]
 
   /// The score of "no answer", which is the start logit + end logit of [CLS], in the section of the best answer. With

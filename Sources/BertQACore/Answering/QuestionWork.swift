@@ -169,30 +169,27 @@ final class QuestionWork {
     let maxLength = min(options.maxAnswerLength, longestWindow)
     let null = comparesRawScores ? leastNullScore : 0
     var searches: [SpanSearch] = []
-    var found: [(document: Int, span: TopSpans.Taken)] = []
+    var sources: [FoundAnswers.Source] = []
     for (index, document) in documents.enumerated() where !logits[index].windows.isEmpty {
       let search = try SpanSearch(
         logits: try compared(index, options), maxLength: maxLength, document: document,
         alignsToWords: options.alignsToWords, monitor)
-      var spans = try TopSpans(
+      let spans = try TopSpans(
         search: search, document: document, alignsToWords: options.alignsToWords, monitor)
-      found += try spans.take(options.topK, monitor).map { (index, $0) }
+      sources.append(FoundAnswers.Source(document: index, text: document.text, spans: spans))
       searches.append(search)
     }
-    if documents.count > 1 {
-      found = found.enumerated().sorted {
-        ($0.element.span.span.score, $1.offset) > ($1.element.span.span.score, $0.offset)
-      }.map(\.element)
-    }
-    let gap = (found.first?.span.span.score ?? -.infinity) - null
+    let found = try FoundAnswers(
+      sources, options.topK,
+      temperature: comparesRawScores ? nil : decision.calibration?.spanTemperature ?? 1, monitor
+    ).entries
+    let gap = (found.first?.score ?? -.infinity) - null
     let probabilities = try AnswerProbabilities(
       searches, maxLength: maxLength, gap: gap, null: null, windows: windows, decision, monitor)
     let isImpossible = gap < threshold
     var answers: [Answer] = []
     if !isImpossible || !options.handlesImpossibleAnswer {
-      for (document, span) in found.prefix(options.topK) {
-        answers.append(try answer(document, span, null, probabilities))
-      }
+      for entry in found { answers.append(try answer(entry, null, probabilities)) }
     }
     return AnswerResult(
       answers: answers,
@@ -231,11 +228,11 @@ final class QuestionWork {
   }
 
   private func answer(
-    _ number: Int, _ taken: TopSpans.Taken, _ null: Float, _ probabilities: AnswerProbabilities
+    _ entry: FoundAnswers.Entry, _ null: Float, _ probabilities: AnswerProbabilities
   ) throws(BertQAError) -> Answer {
-    let span = taken.span
-    let document = documents[number]
-    let logits = logits[number]
+    let (taken, span) = (entry.span, entry.span.span)
+    let document = documents[entry.document]
+    let logits = logits[entry.document]
     let window = logits.windows[span.window]
     let shift = logits.offsets[span.window] - window.firstToken
     let (start, end) = (logits.start[span.first + shift], logits.end[span.last + shift])
@@ -243,11 +240,11 @@ final class QuestionWork {
     let answerPositions = document.positions(of: taken.bytes)
     let sentencePositions = document.positions(of: sentence)
     return Answer(
-      documentIndex: number, bytes: taken.bytes, codePoints: answerPositions.codePoints,
+      documentIndex: entry.document, bytes: taken.bytes, codePoints: answerPositions.codePoints,
       utf16: answerPositions.utf16,
       sentence: sentence, sentenceCodePoints: sentencePositions.codePoints,
       sentenceUTF16: sentencePositions.utf16, score: start + end,
-      probability: probabilities.probability(of: span.score), gap: span.score - null,
+      probability: probabilities.probability(of: entry.score), gap: entry.score - null,
       startLogit: start, endLogit: end, windowIndex: window.index)
   }
 }

@@ -19,6 +19,9 @@ struct TopSpans {
   private let document: PreparedDocument
   private let alignsToWords: Bool
   private var intervals: [Interval] = []
+  private var taken: [Taken] = []
+  /// The tokens of the last one taken, whole words.
+  private var lastTokens = 0...0
 
   init(
     search: SpanSearch, document: PreparedDocument, alignsToWords: Bool, _ monitor: CallMonitor
@@ -29,19 +32,36 @@ struct TopSpans {
     for run in search.runs { try add(run.tokens, of: run, monitor) }
   }
 
-  /// The best `count`, best first; fewer if the candidates run out.
-  mutating func take(_ count: Int, _ monitor: CallMonitor) throws(BertQAError) -> [Taken] {
-    var taken: [Taken] = []
-    while let best = intervals.map(\.best).min(by: { $0.isBetter(than: $1) }) {
-      try monitor.check()
-      let first = firstToken(best.first)
-      let last = lastToken(best.last)
-      let bytes = wholeExpressions(around: document.bytes(ofTokens: first, through: last), taken)
-      taken.append(Taken(span: best, bytes: bytes))
-      if taken.count == count { break }
-      try removeOverlapping(first, through: last, bytes, monitor)
+  /// Takes the best candidate left; nil if there is none.
+  mutating func next(_ monitor: CallMonitor) throws(BertQAError) -> Taken? {
+    try monitor.check()
+    if let last = taken.last {
+      try removeOverlapping(lastTokens.lowerBound, through: lastTokens.upperBound, last.bytes, monitor)
     }
-    return taken
+    guard let best = intervals.lazy.map(\.best).min(by: { $0.isBetter(than: $1) }) else { return nil }
+    lastTokens = firstToken(best.first)...lastToken(best.last)
+    let next = aligned(best, avoiding: taken)
+    taken.append(next)
+    return next
+  }
+
+  /// Returns the best candidate of each window that was read and has one.
+  func bestOfWindows(_ monitor: CallMonitor) throws(BertQAError) -> [ScoredSpan] {
+    var found: [ScoredSpan] = []
+    var run = 0
+    for (index, window) in search.logits.windows.enumerated() where window.tokenCount > 0 {
+      while window.firstToken >= search.runs[run].tokens.upperBound { run += 1 }
+      // Of tokens that two windows share, the best one may be the other window's.
+      let best = try search.best(in: window.tokens, of: search.runs[run], monitor)
+      if let best, best.window == index { found.append(best) }
+    }
+    return found
+  }
+
+  /// Returns a candidate as an answer, which may not extend into those in `taken`.
+  func aligned(_ span: ScoredSpan, avoiding taken: [Taken] = []) -> Taken {
+    let bytes = document.bytes(ofTokens: firstToken(span.first), through: lastToken(span.last))
+    return Taken(span: span, bytes: wholeExpressions(around: bytes, taken))
   }
 
   private mutating func add(

@@ -73,8 +73,8 @@ import Testing
   }
 
   @Test func theRankDecidesBetweenLikeScores() throws {
-    // The same text in both, but the second has more of the question's words.
-    let result = try Self.ask("who a", [Self.document(2, [0: "left right", 1: "who a left right"])])
+    // The same scores in both, but the second has more of the question's words.
+    let result = try Self.ask("who a", [Self.document(2, [0: "left right", 1: "who a left b right"])])
     #expect(result.answers[0].windowIndex == 1 && result.answers[0].gap == 10)
     let other = try Self.ask("who a", [Self.document(2, [0: "who a filler", 1: "left right"])])
     #expect(other.answers[0].windowIndex == 1 && other.answers[0].gap == 7 && other.answers[0].score == 10)

@@ -24,6 +24,14 @@ struct ReferenceSearch {
     var compared: Float
     var raw: Float
     var null: Float
+    var window: Int
+  }
+
+  /// A span that may be an answer.
+  private struct Candidate {
+    var bytes: TextRange
+    var text: String
+    var scores: Scores
   }
 
   private struct Asked {
@@ -124,7 +132,8 @@ struct ReferenceSearch {
           let compared = (inDocument[i].start - lowering) + inDocument[j].end
           let span = [window.lowerBound + i, window.lowerBound + j]
           if scores[span].map({ $0.compared >= compared }) ?? false { continue }
-          scores[span] = Scores(compared: compared, raw: inDocument[i].start + inDocument[j].end, null: null)
+          scores[span] = Scores(
+            compared: compared, raw: inDocument[i].start + inDocument[j].end, null: null, window: index)
         }
       }
     }
@@ -139,22 +148,22 @@ struct ReferenceSearch {
     noAnswerProbability = exp(Double(null) - best) / total
     let rise = asked.comparesRawScores ? asked.decision.rise * log(Double(read.count)) : 0
     threshold = Double(asked.decision.threshold) + rise
-    for (span, score) in ranked where found.count < options.topK {
-      var (first, last) = (span[0], span[1])
-      if options.alignsToWords {
-        while first > 0, asked.isSameWord[first] { first -= 1 }
-        while last + 1 < tokens.count, asked.isSameWord[last + 1] { last += 1 }
-      }
-      let bytes = TextRange(start: Int(tokens.starts[first]), end: Int(tokens.ends[last]))
-      if options.alignsToWords, bytes.text(in: asked.document).allSatisfy({ ".? \u{FFFD}".contains($0) }) {
-        continue
-      }
-      if found.contains(where: { $0.bytes.start < bytes.end && bytes.start < $0.bytes.end }) { continue }
-      if found.isEmpty, !asked.comparesRawScores { nullScore = score.null }
+    let candidates = ranked.compactMap { span, score in Self.candidate(span, score, asked) }
+    var taken: [Candidate] = []
+    let most = asked.comparesRawScores ? options.topK : 2 * options.topK + 50
+    for candidate in candidates where taken.count < most {
+      if taken.contains(where: { Self.overlap($0, candidate) }) { continue }
+      if !asked.comparesRawScores, Set(taken.map(\.text)).count == options.topK { break }
+      taken.append(candidate)
+    }
+    if !asked.comparesRawScores { taken = Self.merged(taken, ranked, asked, read) }
+    if let first = taken.first, !asked.comparesRawScores { nullScore = first.scores.null }
+    for candidate in taken {
+      let scores = candidate.scores
       found.append(
         Found(
-          bytes: bytes, score: score.raw, gap: score.compared - null,
-          probability: exp(Double(score.compared) - best) / total))
+          bytes: candidate.bytes, score: scores.raw, gap: scores.compared - null,
+          probability: exp(Double(scores.compared) - best) / total))
     }
     guard let calibration = asked.decision.calibration else { return }
     let gap = (found.first.map { Double($0.gap) } ?? -.infinity)
@@ -168,6 +177,72 @@ struct ReferenceSearch {
     for index in found.indices {
       found[index].probability = (1 - noAnswerProbability) * weight(found[index].gap + null) / weights
     }
+  }
+
+  /// nil if the span has no content.
+  private static func candidate(_ span: [Int], _ scores: Scores, _ asked: Asked) -> Candidate? {
+    var (first, last) = (span[0], span[1])
+    if asked.options.alignsToWords {
+      while first > 0, asked.isSameWord[first] { first -= 1 }
+      while last + 1 < asked.tokens.count, asked.isSameWord[last + 1] { last += 1 }
+    }
+    let bytes = TextRange(start: Int(asked.tokens.starts[first]), end: Int(asked.tokens.ends[last]))
+    let text = bytes.text(in: asked.document)
+    if asked.options.alignsToWords, text.allSatisfy({ ".? \u{FFFD}".contains($0) }) { return nil }
+    let inner = text.lowercased().drop { $0 == "." }.reversed().drop { $0 == "." }
+    let normalized = inner.isEmpty ? text.lowercased() : String(inner.reversed())
+    return Candidate(bytes: bytes, text: normalized, scores: scores)
+  }
+
+  private static func overlap(_ a: Candidate, _ b: Candidate) -> Bool {
+    a.bytes.start < b.bytes.end && b.bytes.start < a.bytes.end
+  }
+
+  /// Equal answers of several sections as one.
+  private static func merged(
+    _ taken: [Candidate], _ ranked: [(key: [Int], value: Scores)], _ asked: Asked, _ read: [Int]
+  ) -> [Candidate] {
+    let bests = read.compactMap { index -> Candidate? in
+      let window = asked.windows[index]
+      for (span, scores) in ranked where window.contains(span[0]) && window.contains(span[1]) {
+        if let best = candidate(span, scores, asked) { return scores.window == index ? best : nil }
+      }
+      return nil
+    }
+    let temperature = asked.decision.calibration?.spanTemperature ?? 1
+    let supporting = bests.enumerated().sorted {
+      ($0.element.scores.compared, $1.offset) > ($1.element.scores.compared, $0.offset)
+    }.map(\.element)
+    func group(_ text: String) -> Candidate? {
+      let equals = supporting.filter { $0.text == text }
+      guard equals.count > 1 else { return nil }
+      var best = equals[0]
+      let sum = equals.reduce(0) {
+        $0 + exp(Double($1.scores.compared - best.scores.compared) / temperature)
+      }
+      best.scores.compared += Float(temperature * log(sum))
+      return best
+    }
+    var distinct: [Candidate] = []
+    for candidate in taken where !distinct.contains(where: { $0.text == candidate.text }) {
+      distinct.append(candidate)
+    }
+    var answers = distinct.map { candidate in
+      let group = group(candidate.text) ?? candidate
+      return group.scores.compared >= candidate.scores.compared ? group : candidate
+    }
+    var texts = Set(distinct.map(\.text))
+    for best in supporting where texts.insert(best.text).inserted {
+      if let group = group(best.text) { answers.append(group) }
+    }
+    let ordered = answers.enumerated().sorted {
+      ($0.element.scores.compared, $1.offset) > ($1.element.scores.compared, $0.offset)
+    }.map(\.element)
+    var kept: [Candidate] = []
+    for answer in ordered where kept.count < asked.options.topK {
+      if !kept.contains(where: { overlap($0, answer) }) { kept.append(answer) }
+    }
+    return kept
   }
 
   private static func tokens(_ text: String, _ tokenizer: FakeTokenizer) throws -> Tokens {

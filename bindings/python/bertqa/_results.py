@@ -16,8 +16,9 @@ class Answer(Value, Generic[T]):
     sentence: the sentence or sentences around the answer: document[sentence_start:sentence_end].
     score: start_logit + end_logit.
     probability: the probability that this answer is right (docs/answers.md describes the calibration).
-    gap: score - the null score of the same section, less up to 3 for sections that rank below the best one: compares
-        answers of sections, documents and questions. With doc_stride: score - the result's null_score.
+    gap: score - the null score of the same section, less up to 3 for sections that rank below the best one, and more
+        for the best answer of several sections: compares answers of sections, documents and questions. With
+        doc_stride: score - the result's null_score.
     document_index: the position of the document among those of answer_documents; else 0.
     """
 

@@ -1,4 +1,4 @@
-/* Implements bertqa_answer and bertqa_answers. */
+/* Implements bertqa_answer, bertqa_answers and the aggregate bertqa_answer_all. */
 #include "bertqa_pg.h"
 
 #include <funcapi.h>
@@ -69,4 +69,73 @@ Datum bertqa_pg_answers(PG_FUNCTION_ARGS) {
   { bertqa_answers_free(answers); }
   PG_END_TRY();
   PG_RETURN_NULL();
+}
+
+/* The texts of a group, in the memory of its aggregate. */
+typedef struct collection {
+  bertqa_text question;
+  bertqa_text *texts;
+  size_t count, room;
+} collection;
+
+static bertqa_text copied(bertqa_text text) {
+  char *copy = MemoryContextAllocHuge(CurrentMemoryContext, text.length + 1);
+  memcpy(copy, text.text, text.length);
+  return (bertqa_text){copy, text.length};
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_collect);
+Datum bertqa_pg_collect(PG_FUNCTION_ARGS) {
+  MemoryContext memory;
+  if (!AggCheckCallContext(fcinfo, &memory)) {
+    ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+            errmsg("bertqa_collect is called by bertqa_answer_all only"));
+  }
+  collection *all = PG_ARGISNULL(0) ? NULL : (collection *)PG_GETARG_POINTER(0);
+  if (PG_ARGISNULL(1) || PG_ARGISNULL(2)) {
+    if (all == NULL) PG_RETURN_NULL();
+    PG_RETURN_POINTER(all);
+  }
+  bertqa_text question = utf8_argument(fcinfo, 1), text = utf8_argument(fcinfo, 2);
+  MemoryContext before = MemoryContextSwitchTo(memory);
+  if (all == NULL) {
+    all = palloc(sizeof *all);
+    *all = (collection){.question = copied(question), .room = 16};
+    all->texts = palloc(all->room * sizeof *all->texts);
+  } else if (question.length != all->question.length ||
+             memcmp(question.text, all->question.text, question.length) != 0) {
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+            errmsg("bertqa_answer_all(question, document): the question is the same in all rows of "
+                   "a group"));
+  }
+  if (all->count == all->room) {
+    all->room *= 2;
+    all->texts = repalloc_huge(all->texts, all->room * sizeof *all->texts);
+  }
+  all->texts[all->count++] = copied(text);
+  MemoryContextSwitchTo(before);
+  PG_RETURN_POINTER(all);
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_answer_all);
+Datum bertqa_pg_answer_all(PG_FUNCTION_ARGS) {
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  const collection *all = (const collection *)PG_GETARG_POINTER(0);
+  const bertqa_context *context = session_model(BERTQA_TASK_ANSWER);
+  bertqa_answer_options options = {.struct_size = sizeof options, .call = &interruptible};
+  bertqa_answers *answers;
+  bertqa_status status = bertqa_answer_documents(context, all->question.text, all->question.length,
+                                                 all->texts, all->count, &options, &answers);
+  if (status != BERTQA_OK) raise_status(status);
+  const bertqa_answer_span *best = bertqa_answers_get(answers, 0);
+  const bool is_found = best != NULL;
+  bertqa_range range = {0, 0};
+  bertqa_text text = {NULL, 0};
+  if (is_found) {
+    range = best->bytes;
+    text = all->texts[best->document_index];
+  }
+  bertqa_answers_free(answers);
+  if (!is_found) PG_RETURN_NULL();
+  PG_RETURN_DATUM(part(text, range));
 }

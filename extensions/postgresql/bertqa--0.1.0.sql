@@ -21,6 +21,18 @@ AS 'MODULE_PATHNAME', 'bertqa_pg_answers' LANGUAGE C STABLE STRICT PARALLEL SAFE
 COMMENT ON FUNCTION bertqa_answers(text, text, integer) IS
 'the k best answers in the document, best first, with score, probability and position';
 
+CREATE FUNCTION bertqa_collect(internal, question text, document text) RETURNS internal
+AS 'MODULE_PATHNAME', 'bertqa_pg_collect' LANGUAGE C STABLE PARALLEL SAFE;
+
+CREATE FUNCTION bertqa_answer_collected(internal) RETURNS text
+AS 'MODULE_PATHNAME', 'bertqa_pg_answer_all' LANGUAGE C STABLE PARALLEL SAFE COST 100000;
+
+CREATE AGGREGATE bertqa_answer_all(question text, document text) (
+  SFUNC = bertqa_collect, STYPE = internal, FINALFUNC = bertqa_answer_collected, PARALLEL = SAFE);
+
+COMMENT ON AGGREGATE bertqa_answer_all(text, text) IS
+'the best answer to the question over the documents of all rows, read as one collection; NULL if there is none';
+
 CREATE FUNCTION bertqa_classify(document text) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_classify' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000;
 

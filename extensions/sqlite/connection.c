@@ -92,6 +92,11 @@ int text_argument(sqlite3_value *value, bertqa_text *text) {
   return text->text == NULL;
 }
 
+void result_failure(sqlite3_context *result, bertqa_status status) {
+  if (status != BERTQA_ERROR_CANCELLED) sqlite3_result_error(result, bertqa_last_error(), -1);
+  sqlite3_result_error_code(result, sqlite_code(status));
+}
+
 int sqlite_code(bertqa_status status) {
   switch (status) {
     case BERTQA_OK: return SQLITE_OK;

@@ -37,11 +37,15 @@ void interruptible_call_end(interruptible_call *call);
  * it. */
 int text_argument(sqlite3_value *value, bertqa_text *text);
 
+/* Sets the error of a failed call as a function's result. */
+void result_failure(sqlite3_context *result, bertqa_status status);
+
 /* Returns SQLite's code for a status. The message is bertqa_last_error(). */
 int sqlite_code(bertqa_status status);
 
 /* Register the functions and tables; each has its own file. They return SQLite's codes. */
 int register_functions(sqlite3 *database, connection *connection);
+int register_answer_all(sqlite3 *database, connection *connection);
 int register_tables(sqlite3 *database, connection *connection);
 int register_match(sqlite3 *database);
 

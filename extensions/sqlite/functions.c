@@ -6,11 +6,6 @@
 
 SQLITE_EXTENSION_INIT3
 
-static void fail(sqlite3_context *result, bertqa_status status) {
-  if (status != BERTQA_ERROR_CANCELLED) sqlite3_result_error(result, bertqa_last_error(), -1);
-  sqlite3_result_error_code(result, sqlite_code(status));
-}
-
 /* The parameters of a library call: the texts, the model, and its interruption. */
 typedef struct request {
   bertqa_text texts[2];
@@ -33,7 +28,7 @@ static int begin_call(request *request, sqlite3_context *result, bertqa_task tas
   }
   bertqa_status status = connection_context(connection, task, &request->context);
   if (status != BERTQA_OK) {
-    fail(result, status);
+    result_failure(result, status);
     return 0;
   }
   interruptible_call_begin(&request->call, connection);
@@ -42,7 +37,8 @@ static int begin_call(request *request, sqlite3_context *result, bertqa_task tas
 
 /* Returns 0 if the call failed; the error is then the result. */
 static int end_call(request *request, sqlite3_context *result, bertqa_status status) {
-  if (status != BERTQA_OK) fail(result, status); /* first: other calls change the message */
+  if (status != BERTQA_OK)
+    result_failure(result, status); /* first: other calls change the message */
   interruptible_call_end(&request->call);
   return status == BERTQA_OK;
 }
@@ -238,7 +234,7 @@ static void model(sqlite3_context *result, int count, sqlite3_value **arguments)
   }
   if (status == BERTQA_OK) status = connection_context(connection, task, &context);
   if (status != BERTQA_OK) {
-    fail(result, status);
+    result_failure(result, status);
     return;
   }
   sqlite3_result_text(result, bertqa_context_info(context)->directory, -1, SQLITE_TRANSIENT);

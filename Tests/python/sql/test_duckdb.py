@@ -14,7 +14,7 @@ import bertqa
 import bertqa.duckdb
 from code_blocks import blocks
 from conftest import FIXTURES, ROOT
-from samples import ANSWER, DOCUMENTS, FOX, LOVELACE, NAMES, TINY, WHO
+from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, TINY, WHO
 
 ENTITIES = FIXTURES / "tiny-bert-entities"
 SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
@@ -78,6 +78,21 @@ def test_answers_are_the_library_s(connection, context, name):
     assert rows[0][4:7] == pytest.approx((expected.score, expected.probability, expected.gap))
     assert rows[0][7:] == (expected.sentence, result.is_impossible)
     assert value(connection, "SELECT bertqa_answer(?, body) FROM texts", WHO) == expected.text
+
+
+def test_one_answer_of_several_texts(connection):
+    texts = ["", "The river is wide. " * 40, FOX, APOLLO]
+    table(connection, [*texts, None])
+    with bertqa.Context() as context:
+        expected = context.answer_documents(WHO, texts).answer.text
+    assert value(connection, "SELECT bertqa_answer_all(?, body) FROM texts", WHO) == expected
+    rows = connection.execute(
+        "SELECT id, bertqa_answer_all(?, body) FROM texts WHERE id IN (1, 2) GROUP BY id ORDER BY id", [WHO]
+    ).fetchall()
+    assert [row[0] for row in rows] == [1, 2] and all(row[1] in texts[row[0]] for row in rows)
+    for condition in "body = ''", "false":
+        assert value(connection, f"SELECT bertqa_answer_all(?, body) FROM texts WHERE {condition}", WHO) is None
+    assert value(connection, "SELECT bertqa_answer_all(NULL, body) FROM texts") is None
 
 
 def test_labels(connection):

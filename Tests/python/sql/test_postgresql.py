@@ -106,6 +106,24 @@ def test_answers_are_the_library_s(session, context, name):
     assert session.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(document)})") == expected.answer.text
 
 
+def test_one_answer_of_several_texts(session):
+    texts = ["", "The river is wide. " * 40, FOX, APOLLO]
+    rows = ", ".join(f"({quote(text)})" for text in texts)
+    source = f"FROM (VALUES {rows}, (NULL)) AS texts(body)"
+    assert session.value(f"SELECT bertqa_answer_all({quote(WHO)}, body) {source}") == ANSWER
+    groups = session.execute(
+        f"SELECT length(body) > 100, bertqa_answer_all({quote(WHO)}, body) {source} WHERE body <> '' GROUP BY 1 ORDER BY 1"
+    )
+    assert groups[0] == ["f", ANSWER] and len(groups) == 2 and groups[1][1] in "".join(texts)
+    assert session.value(f"SELECT bertqa_answer_all(NULL, body) {source}") == "NULL"
+    assert session.value(f"SELECT bertqa_answer_all({quote(WHO)}, body) {source} WHERE body = ''") == "NULL"
+    assert session.value(f"SELECT bertqa_answer_all({quote(WHO)}, body) {source} WHERE false") == "NULL"
+    many = f"SELECT bertqa_answer_all({quote(WHO)}, {quote(FOX)} || i) FROM generate_series(1, 1000) AS i"
+    assert session.value(many) == ANSWER
+    with pytest.raises(SQLError, match="the question is the same in all rows"):
+        session.execute(f"SELECT bertqa_answer_all(body, body) {source}")
+
+
 def test_other_functions(session, context):
     with bertqa.Context(task="classify") as classifier:
         expected = classifier.classify(SPORT)

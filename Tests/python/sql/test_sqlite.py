@@ -72,6 +72,26 @@ def test_answers_are_the_library_s(database, context, encoding, name):
     assert database.value("SELECT bertqa_answer(?, body) FROM texts", WHO) == expected.answer.text
 
 
+def test_one_answer_of_several_texts(database, context):
+    texts = ["", "The river is wide. " * 40, FOX, APOLLO]
+    expected = context.answer_documents(WHO, texts).answer
+    assert expected.text == ANSWER and expected.document_index == 2
+    database.execute("CREATE TABLE texts(body TEXT)")
+    for text in [*texts, None]:
+        database.execute("INSERT INTO texts VALUES (?)", text)
+    assert database.value("SELECT bertqa_answer_all(?, body) FROM texts", WHO) == ANSWER
+    rows = database.execute(
+        "SELECT length(body) > 100, bertqa_answer_all(?, body) FROM texts WHERE body <> '' GROUP BY 1", WHO
+    )
+    assert rows[0] == (0, ANSWER) and len(rows) == 2 and rows[1][1] in "".join(texts)
+    assert database.value("SELECT bertqa_answer_all(NULL, body) FROM texts") is None
+    assert database.value("SELECT bertqa_answer_all(?, body) FROM texts WHERE body = ''", WHO) is None
+    assert database.value("SELECT bertqa_answer_all(?, body) FROM texts WHERE 0", WHO) is None
+    with pytest.raises(SQLError, match="the question is the same in all rows"):
+        database.execute("SELECT bertqa_answer_all(body, body) FROM texts")
+    assert database.value("SELECT bertqa_answer_all(?, body) FROM texts", WHO) == ANSWER
+
+
 def test_a_nul_is_ordinary(database):
     assert database.value("SELECT bertqa_answer(?, ?)", WHO, f"A\0b. {FOX}") == ANSWER
 

@@ -34,6 +34,11 @@ CREATE OR REPLACE TEMP MACRO bertqa_answers(question, document) AS TABLE
 SELECT r.answer, r.score, r.probability, r.gap, r."start" AS start_char, r."end" AS end_char, r.sentence, r.is_impossible
 FROM (SELECT unnest([bertqa_best_answer(question, document)]) AS r) WHERE r.answer IS NOT NULL
 """
+# A function of Python cannot be an aggregate, but takes a list.
+_ANSWER_ALL = """
+CREATE OR REPLACE TEMP MACRO bertqa_answer_all(question, document) AS
+bertqa_answer_list(any_value(question), list(document) FILTER (WHERE question IS NOT NULL AND document IS NOT NULL))
+"""
 _ALL_LABELS = """
 CREATE OR REPLACE TEMP MACRO bertqa_labels(document) AS TABLE
 SELECT r.label, r.probability, r.id FROM (SELECT unnest(bertqa_label_list(document)) AS r)
@@ -53,15 +58,15 @@ def register(
     embed: "Model" = None,
     entities: "Model" = None,
 ) -> None:
-    """Registers the functions bertqa_answer, bertqa_answers, bertqa_classify, bertqa_labels, bertqa_entities and
-    bertqa_embed with a connection. docs/sql.md describes them.
+    """Registers the functions bertqa_answer, bertqa_answers, bertqa_answer_all, bertqa_classify, bertqa_labels,
+    bertqa_entities and bertqa_embed with a connection. docs/sql.md describes them.
 
     answer, classify, embed, entities: the model of each task, a directory or a Context; default: the default
         models.
 
-    Registering again replaces the models. The functions belong to the database. The tables bertqa_answers,
-    bertqa_labels and bertqa_entities belong to the connection: register a cursor, without models, to use them
-    there.
+    Registering again replaces the models. The functions belong to the database. bertqa_answer_all and the tables
+    bertqa_answers, bertqa_labels and bertqa_entities belong to the connection: register a cursor, without models, to
+    use them there.
     """
     has_models = not all(model is None for model in (answer, classify, embed, entities))
     reader, classifier = _context(answer, "answer"), _context(classify, "classify")
@@ -79,6 +84,15 @@ def register(
     def only_answer(questions: Any, documents: Any) -> Any:
         return _field(best(questions, documents), "answer")
 
+    def answer_list(questions: Any, lists: Any) -> Any:
+        import pyarrow
+
+        answers = []
+        for question, documents in zip(questions.to_pylist(), lists.to_pylist()):
+            best = reader.answer_documents(question, documents).answer if documents else None
+            answers.append(None if best is None else best.text)
+        return pyarrow.array(answers, pyarrow.string())
+
     def label(texts: Any) -> Any:
         return _field(classify_column(classifier, texts), "label")
 
@@ -94,6 +108,7 @@ def register(
     def add(name: str, function: Callable[..., Any], count: int, result: str) -> None:
         _add(connection, name, function, ["VARCHAR"] * count, result, has_models)
 
+    _add(connection, "bertqa_answer_list", answer_list, ["VARCHAR", "VARCHAR[]"], "VARCHAR", has_models)
     add("bertqa_answer", only_answer, 2, "VARCHAR")
     add("bertqa_best_answer", best, 2, _ANSWER)
     add("bertqa_classify", label, 1, "VARCHAR")
@@ -101,6 +116,7 @@ def register(
     add("bertqa_entity_list", entity_list, 1, _ENTITIES)
     add("bertqa_embed", vector, 1, f"FLOAT[{embedder.info.embedding_length}]")
     connection.execute(_ANSWERS)
+    connection.execute(_ANSWER_ALL)
     connection.execute(_ALL_LABELS)
     connection.execute(_ALL_ENTITIES)
 

@@ -13,11 +13,23 @@ import random
 
 import bertqa
 
-from . import data, embedding, encoder, end_to_end, families, instruction_sets, models, report, startup, tokenizer
+from . import (
+    data,
+    documents,
+    embedding,
+    encoder,
+    end_to_end,
+    families,
+    instruction_sets,
+    models,
+    report,
+    startup,
+    tokenizer,
+)
 from .engines import ENGINES
 from .workers import note
 
-CASES = ("encoder", "isa", "families", "end", "embed", "tokenizer", "startup")
+CASES = ("encoder", "isa", "families", "end", "long", "embed", "tokenizer", "startup")
 PACKAGES = (
     "onnxruntime",
     "openvino",
@@ -97,9 +109,14 @@ def main():
     if "end" in cases:
         models.checkpoint("minilm")
         chosen = data.spread(pairs, 100 if quick else 1000)
+        results["end to end"] = end_to_end.measured(chosen, threads[-1], 1 if quick else 3)
+    if "long" in cases:
+        models.checkpoint("minilm")
         text = data.document(pairs, 30_000 if quick else 600_000)
         results["document characters"] = len(text)
-        results["end to end"] = end_to_end.measured(chosen, text, threads[-1], 1 if quick else 3)
+        results["long documents"] = documents.measured(
+            pairs, arguments.data, text, 5 if quick else 50, threads[-1], 1 if quick else 3
+        )
     if "embed" in cases and not quick:
         results["embedding"] = [row for n in threads for row in embedding.measured(pairs, n, 5)]
     if "tokenizer" in cases:

@@ -1,4 +1,4 @@
-"""From texts to answers: pairs of a question and a paragraph, and a document of 200 pages."""
+"""From texts to answers: pairs of a question and a paragraph."""
 
 import os
 
@@ -12,6 +12,8 @@ MAX_LENGTH, STRIDE, MAX_ANSWER, N_BEST = 384, 128, 30, 20
 
 
 class Libbertqa:
+    options = {}
+
     def __init__(self, precision, threads, batch):
         import bertqa
 
@@ -22,7 +24,7 @@ class Libbertqa:
         return pairs
 
     def run(self, pairs):
-        return self.context.answer_batch(pairs)
+        return self.context.answer_batch(pairs, **self.options)
 
     def answers(self, pairs):
         return [result.answer.text if result.answer else "" for result in self.run(pairs)]
@@ -96,25 +98,21 @@ SUBJECTS = {
 }
 
 
-def measured(pairs, document, threads, rounds, log=note):
-    """Rows {subject, pairs per second, document seconds, answers equal to the same subject's in f32}."""
-    log(f"end to end: {len(pairs)} pairs, a document of {len(document)} characters, {threads} thread(s)")
-    question = pairs[0][0]
+def measured(pairs, threads, rounds, log=note):
+    """Rows {subject, pairs per second, answers equal to the same subject's in f32}."""
+    log(f"end to end: {len(pairs)} pairs, {threads} thread(s)")
     workers = [
         Worker(name, make, (precision, threads, batch), threads)
         for name, (make, precision, batch) in SUBJECTS.items()
     ]
     for worker in workers:
         worker.ask("prepare", "pairs", (pairs,))
-        worker.ask("prepare", "document", ([(question, document)],))
     rows = {worker.name: {"engine": worker.name, "pairs": len(pairs)} for worker in workers}
     answers = {worker.name: worker.ask("answers", "pairs") for worker in workers}
     timed = [worker for worker in workers if "int8" in worker.name]
     # Calls of seconds need no other to warm them up.
     for name, seconds in measure(timed, "pairs", rounds, 1, warm_up=False).items():
         rows[name]["pairs per second"] = len(pairs) / seconds
-    for name, seconds in measure(timed, "document", rounds, 1, warm_up=False).items():
-        rows[name]["document seconds"] = seconds
     for name, row in rows.items():
         reference = "libbertqa f32" if name.startswith("libbertqa") else "tokenizers + ONNX Runtime fp32 + NumPy"
         row["answers equal"] = sum(a == b for a, b in zip(answers[name], answers[reference]))

@@ -2,8 +2,10 @@
 
 import html
 
-from . import families, instruction_sets
+from . import documents, families, instruction_sets
 from .encoder import LENGTHS
+
+_ARTICLES = ("article seconds", 3), ("EM", 1), ("F1", 1)
 
 
 def table(results):
@@ -50,16 +52,26 @@ def table(results):
         out += _lines(title, lines)
     if results.get("end to end"):
         out += _lines(
-            f"Text to answers, 2 threads; a document of {results['document characters']:,} characters",
-            [("pipeline", "pairs/s", "long document, s", "answers equal to its f32")]
+            "Text to answers, 2 threads",
+            [("pipeline", "pairs/s", "answers equal to its f32")]
+            + [
+                (r["engine"], f"{r['pairs per second']:.1f}", f"{r['answers equal']} of {r['pairs']}")
+                for r in results["end to end"]
+            ],
+        )
+    if results.get("long documents"):
+        rows = results["long documents"]
+        out += _lines(
+            f"Long documents, 2 threads: one of {results['document characters']:,} characters; {rows[0]['articles']} "
+            f"questions about {documents.CHARACTERS:,} characters each",
+            [("pipeline", "long document, s", "article, s", "EM", "F1")]
             + [
                 (
                     r["engine"],
-                    f"{r['pairs per second']:.1f}",
                     f"{r['document seconds']:.3g}",
-                    f"{r['answers equal']} of {r['pairs']}",
+                    *(f"{r[key]:.{digits}f}" if key in r else "" for key, digits in _ARTICLES),
                 )
-                for r in results["end to end"]
+                for r in rows
             ],
         )
     if results.get("embedding"):
@@ -167,10 +179,14 @@ def ratios(results):
                 )
     found += instruction_sets.ratios(results.get("instruction sets", []))
     found += families.ratios(results.get("families", []))
-    rows = results.get("end to end")
-    if rows:
+    for case, key, unit in (
+        ("end to end", "pairs per second", "/s"),
+        ("long documents", "document seconds", "s"),
+        ("long documents", "article seconds", "s"),
+    ):
+        rows = [row for row in results.get(case, []) if key in row]
         peers = [r for r in rows if not r["engine"].startswith("libbertqa")]
-        for key, unit in ("pairs per second", "/s"), ("document seconds", "s"):
+        if peers:
             best = (max if unit == "/s" else min)(peers, key=lambda r: r[key])
             ratio = rows[0][key] / best[key] if unit == "/s" else best[key] / rows[0][key]
             found.append(

@@ -435,7 +435,7 @@ static void test_cancel_hook(void) {
     CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), text, length, &partial,
                                           &answers));
     const bertqa_answer_summary *summary = bertqa_answers_summary(answers);
-    const bool is_stopped = cancel.calls > until;
+    const int is_stopped = cancel.calls > until;
     CHECK(!is_stopped || cancel.calls == until + 1);
     CHECK(!is_stopped || summary->stop == BERTQA_READING_CANCELLED || summary->skipped_window_count == 0);
     CHECK((bertqa_answers_count(answers) > 0) == (summary->window_count > 0));

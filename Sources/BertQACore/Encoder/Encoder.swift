@@ -27,7 +27,8 @@ final class Encoder: WindowModel, @unchecked Sendable {
   ) throws(BertQAError) {
     configuration = model.configuration
     arithmetic = try Arithmetic(precision, model: model, kernels: kernels)
-    parameters = try Parameters(model, arithmetic, kernels, monitor)
+    let threads = threadLimit > 0 ? threadLimit : ThreadPool.shared.size
+    parameters = try Parameters(model, arithmetic, kernels, threads: threads, monitor)
     self.kernels = kernels
     self.threadLimit = threadLimit
     let bytesPerBlock =

@@ -1,4 +1,5 @@
 import CBertQA
+import Synchronization
 
 /// Converts a checkpoint's tensors to the form that the kernels of one arithmetic take.
 struct ParameterConverter {
@@ -7,12 +8,15 @@ struct ParameterConverter {
   private let arithmetic: Arithmetic
   /// Needed for int8 weights.
   private let kernels: Kernels?
+  /// The maximum number of threads that quantize.
+  private let threads: Int
   /// Shared by modules without a bias.
   private var zeros: SharedBuffer<Float>?
 
-  init(_ arithmetic: Arithmetic, _ kernels: Kernels? = nil) {
+  init(_ arithmetic: Arithmetic, _ kernels: Kernels? = nil, threads: Int = 1) {
     self.arithmetic = arithmetic
     self.kernels = kernels
+    self.threads = threads
   }
 
   mutating func norm(_ weights: NormWeights) throws(BertQAError) -> Parameters.Norm {
@@ -132,20 +136,24 @@ struct ParameterConverter {
     }
     let elements = try take(Int8.self, count: rows * width)
     let scales = try take(Float.self, count: rows)
-    var quantizer = RowQuantizer()
-    try forEachRow(of: tensor) { row, floats throws(BertQAError) in
-      let source = UnsafeBufferPointer(start: floats, count: width)
-      guard let result = quantizer.quantize(source, to: elements + row * width) else {
-        throw BertQAError(
-          .invalidModel, "\(tensor.file): tensor \(tensor.name): row \(row) has an infinity or NaN")
-      }
-      scales[row] = result.scale
-      sums[row] = result.scale * Float(result.sum)
+    let team = ThreadPool.Team(maxThreads: max(1, min(threads, rows / Self.rowsPerTask)))
+    let work = QuantizingWork(
+      tensor: tensor, floats: try AlignedBuffer(uninitializedCount: team.threadCount * width),
+      elements: elements, scales: scales, sums: sums)
+    team.run(count: (rows + Self.rowsPerTask - 1) / Self.rowsPerTask) { task, seat in
+      work.quantize(task * Self.rowsPerTask..<min(rows, (task + 1) * Self.rowsPerTask), seat: seat)
+    }
+    let badRow = work.badRow.load(ordering: .relaxed)
+    guard badRow == .max else {
+      throw BertQAError(
+        .invalidModel, "\(tensor.file): tensor \(tensor.name): row \(badRow) has an infinity or NaN")
     }
     return LinearLayer.Int8Weights(
       elements: UnsafePointer(elements), scale: UnsafePointer(scales), sums: UnsafePointer(sums),
       large: try large(elements, rows, width))
   }
+
+  private static let rowsPerTask = 32
 
   mutating func take<Element: BitwiseCopyable & Sendable>(
     _ type: Element.Type, count: Int
@@ -162,6 +170,46 @@ struct ParameterConverter {
     for row in 0..<tensor.rowCount {
       tensor.copyFloats(rows: row..<row + 1, to: floats.base)
       try body(row, UnsafePointer(floats.base))
+    }
+  }
+}
+
+/// The rows of one matrix, which threads quantize.
+private final class QuantizingWork: @unchecked Sendable {
+  // Sendable: threads write different rows and have different buffers.
+  private let tensor: TensorView
+  /// [seat][width]
+  private let floats: AlignedBuffer<Float>
+  private let elements: UnsafeMutablePointer<Int8>
+  private let scales: UnsafeMutablePointer<Float>
+  private let sums: UnsafeMutablePointer<Float>
+  /// The first row that is not finite; `Int.max` if all are.
+  let badRow = Atomic<Int>(.max)
+
+  init(
+    tensor: TensorView, floats: consuming AlignedBuffer<Float>, elements: UnsafeMutablePointer<Int8>,
+    scales: UnsafeMutablePointer<Float>, sums: UnsafeMutablePointer<Float>
+  ) {
+    self.tensor = tensor
+    self.floats = floats
+    self.elements = elements
+    self.scales = scales
+    self.sums = sums
+  }
+
+  func quantize(_ rows: Range<Int>, seat: Int) {
+    let width = tensor.rowWidth
+    let row = UnsafeMutableBufferPointer(start: floats.base + seat * width, count: width)
+    guard let base = row.baseAddress else { return }
+    var quantizer = RowQuantizer()
+    for index in rows {
+      tensor.copyFloats(rows: index..<index + 1, to: base)
+      guard let result = quantizer.quantize(UnsafeBufferPointer(row), to: elements + index * width) else {
+        badRow.min(index, ordering: .relaxed)
+        return
+      }
+      scales[index] = result.scale
+      sums[index] = result.scale * Float(result.sum)
     }
   }
 }

@@ -58,10 +58,10 @@ final class Parameters: @unchecked Sendable {
   private let owners: [any AnyObject & Sendable]
 
   init(
-    _ model: LoadedModel, _ arithmetic: Arithmetic, _ kernels: Kernels, _ monitor: CallMonitor
+    _ model: LoadedModel, _ arithmetic: Arithmetic, _ kernels: Kernels, threads: Int, _ monitor: CallMonitor
   ) throws(BertQAError) {
     let (weights, configuration) = (model.encoder, model.configuration)
-    var converter = ParameterConverter(arithmetic, kernels)
+    var converter = ParameterConverter(arithmetic, kernels, threads: threads)
     wordEmbeddings = weights.wordEmbeddings
     if let positions = weights.positionEmbeddings {
       positionEmbeddings = try converter.floats(positions)

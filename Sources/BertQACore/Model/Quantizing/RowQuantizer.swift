@@ -35,11 +35,15 @@ struct RowQuantizer {
       return Row(scale: 0, sum: 0)
     }
     var best = (scale: largest / 127, error: Float.infinity)
-    for cut in Self.clippings {
-      let clipping = 1 - 0.005 * Float(cut)
-      let fit = Self.fit(row, largest: largest, steps: 127 / clipping)
-      let scale = largest * fit.step
-      if fit.error < best.error, scale.isNormal { best = (scale, fit.error) }
+    withUnsafeTemporaryAllocation(of: Float.self, capacity: 3 * Self.lanes) { memory in
+      guard let lanes = memory.baseAddress else { return }
+      let norm = Self.fit(row, largest: largest, lanes)
+      for cut in Self.clippings {
+        let (products, squares) = (lanes[Self.lanes + cut], lanes[2 * Self.lanes + cut])
+        let step = products / squares
+        let (scale, error) = (largest * step, norm - step * products)
+        if error < best.error, scale.isNormal { best = (scale, error) }
+      }
     }
     let baseline = Self.round(row, scale: largest / 127, to: output)
     var rounded = Self.round(row, scale: best.scale, to: output)
@@ -54,23 +58,30 @@ struct RowQuantizer {
     return Row(scale: best.scale, sum: rounded.sum)
   }
 
-  /// Rounds row / largest to multiples of 1 / steps, then fits the step to the multiples by least squares.
-  /// The error is relative to largest².
+  /// One for each of `clippings`, whose sums do not depend on one another, and some to make vectors whole.
+  private static let lanes = 24
+
+  /// Rounds row / largest to multiples of clipping / 127, and adds up what fits the multiple by least squares.
+  /// - Parameter memory: [3][lanes]: scratch, Σ relative · multiple, Σ multiple².
+  /// - Returns: Σ relative².
   private static func fit(
-    _ row: UnsafeBufferPointer<Float>, largest: Float, steps: Float
-  ) -> (step: Float, error: Float) {
-    let factor = steps / largest
+    _ row: UnsafeBufferPointer<Float>, largest: Float, _ memory: UnsafeMutablePointer<Float>
+  ) -> Float {
+    let (factors, products, squares) = (memory, memory + lanes, memory + 2 * lanes)
+    memory.initialize(repeating: 0, count: 3 * lanes)
+    for cut in clippings { factors[cut] = 127 / (1 - 0.005 * Float(cut)) / largest }
     let inverse = 1 / largest
-    var (products, squares, norm): (Float, Float, Float) = (0, 0, 0)
+    var norm: Float = 0
     for value in row {
-      let multiple = nearestInteger(value * factor)
       let relative = value * inverse
-      products += relative * multiple
-      squares += multiple * multiple
+      for lane in 0..<lanes {
+        let multiple = nearestInteger(value * factors[lane])
+        products[lane] += relative * multiple
+        squares[lane] += multiple * multiple
+      }
       norm += relative * relative
     }
-    let step = products / squares
-    return (step, norm - step * products)
+    return norm
   }
 
   private static func round(
@@ -80,8 +91,10 @@ struct RowQuantizer {
     var error = 0.0
     for (index, value) in row.enumerated() {
       let rounded = nearestInteger(value / scale)
-      output[index] = Int8(rounded)
-      sum &+= Int32(rounded)
+      // The low bits of an integer plus 1.5 · 2²³ are the integer's: without the checks of a conversion.
+      let integer = Int8(truncatingIfNeeded: Int32(bitPattern: (rounded + 0x1.8p23).bitPattern))
+      output[index] = integer
+      sum &+= Int32(integer)
       let difference = Double(value) - Double(rounded) * Double(scale)
       error += difference * difference
     }

@@ -47,7 +47,7 @@ MORE = r"  int32_t more;\n  void *and_more;\n"
 ADDITIONS = {
     "function": (r"(?=void bertqa_context_free)", "int32_t bertqa_more(int32_t more);\n"),
     "member at the end of options": (r"(?=} bertqa_answer_options;)", MORE),
-    "a name for a reserved member": (r"int32_t reserved;(?=\n} bertqa_answer_options;)", "int32_t named;"),
+    "a name for a reserved member": (r"int32_t reserved;(?=\n} bertqa_tokenize_options;)", "int32_t named;"),
     "member at the end of a result": (r"(?=} bertqa_answer_span;)", MORE),
     "value of an enumeration": (r"(?<=BERTQA_ERROR_DEADLINE_EXCEEDED = 10)", ", BERTQA_ERROR_MORE = 11"),
     "struct": (
@@ -64,7 +64,7 @@ BREAKS = {
     "member of options removed": (r"  int32_t max_answer_len;", ""),
     "member of options renamed": (r"int32_t max_answer_len;", "int32_t max_answer_length;"),
     "member of options of another type": (
-        r"float no_answer_threshold;(?=[^\n]*\n  int32_t reserved)",
+        r"float no_answer_threshold;(?=[^}]*} bertqa_answer_options)",
         "int32_t no_answer_threshold;",
     ),
     "member of options inserted": (r"(?=  int32_t doc_stride;)", "  int32_t more;\n"),
@@ -77,7 +77,7 @@ BREAKS = {
     "status of another size": (r"typedef int32_t bertqa_status", "typedef int64_t bertqa_status"),
     "callback with another parameter": (r"(\(\*bertqa_cancel_function\)\(void \*user)", r"\1, int32_t more"),
     "change behind an addition": (
-        r"float no_answer_threshold;([^\n]*\n  int32_t reserved.*?)(?=} bertqa_answer_options)",
+        r"float no_answer_threshold;([^}]*)(?=} bertqa_answer_options)",
         rf"double no_answer_threshold;\1{MORE}",
     ),
 }

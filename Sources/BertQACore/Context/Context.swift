@@ -79,7 +79,9 @@ public final class Context: Sendable {
     engine = loaded.engine
     info = loaded.info
     mapped = loaded.mapped
-    if let log = options.log { log(info.summary) }
+    guard let log = options.log else { return }
+    if let hint = info.hint { log(hint) }
+    log(info.summary)
   }
 
   /// Returns the engine for a call that may read the weights. Throws `.io` if a weight file has been

@@ -107,6 +107,8 @@ struct LoadedEngine {
     let configuration = model.configuration
     var info = info
     info.precision = encoder.arithmetic.precision
+    info.isQuantizedAtLoading =
+      encoder.arithmetic == .int8 && !model.encoder.layers.allSatisfy { $0.query.weight.dataType == .i8 }
     info.instructionSet = InstructionSet(rawValue: encoder.kernels.table.isa)
     info.threads = Self.threads(options)
     info.vocabularySize = model.tokenizer.vocabularySize

@@ -31,7 +31,17 @@ public struct ModelInfo: Sendable {
   /// The number of floats in a sequence's state; 0 for models of other tasks.
   public internal(set) var stateLength = 0
 
+  /// True if the weights became int8 as the model was loaded, in memory that processes do not share.
+  var isQuantizedAtLoading = false
+
   init(directory: String) { self.directory = directory }
+
+  /// One line for a log about what each start could do without; nil if there is nothing.
+  var hint: String? {
+    guard isQuantizedAtLoading else { return nil }
+    return "quantized the weights of \(directory) to int8, as every start does: "
+      + "'bertqa quantize \(directory) DIRECTORY' writes them once, and processes share them"
+  }
 
   /// One line for a log.
   var summary: String {

@@ -197,7 +197,13 @@ def test_log():
     with bertqa.Context(FIXTURES / "tiny-bert", log=lines.append, precision="f32"):
         pass
     assert lines and all("\n" not in line for line in lines)
-    assert "BertForQuestionAnswering" in lines[-1] and "f32" in lines[-1]
+    assert "BertForQuestionAnswering" in lines[-1] and "f32" in lines[-1] and len(lines) == 1
+    with bertqa.Context(FIXTURES / "tiny-bert", log=lines.append, precision="int8"):
+        pass
+    assert "bertqa quantize" in lines[1] and "int8" in lines[2] and len(lines) == 3
+    with bertqa.Context(log=lines.append):  # stored as int8
+        pass
+    assert len(lines) == 4
 
     def fails(line):
         raise RuntimeError("from log")

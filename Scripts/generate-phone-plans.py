@@ -18,7 +18,8 @@ from phonenumbers import COUNTRY_CODES_FOR_NON_GEO_REGIONS, PhoneMetadata
 
 PINNED = "9.0.43"
 TARGET = (
-    pathlib.Path(__file__).resolve().parent.parent / "Sources/BertQACore/Text/Identifiers/NumberingPlans+Table.swift"
+    pathlib.Path(__file__).resolve().parent.parent
+    / "Sources/BertQACore/Text/Identifiers/NumberingPlans+Table.swift"
 )
 # Below this many digits a plan says only which lengths there are. A deeper tree tells few more numbers apart.
 DEPTH = 3

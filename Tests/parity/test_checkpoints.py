@@ -35,6 +35,8 @@ FAMILIES = {
     "MPNet": {**BERT, "max_position_embeddings": 514},
     "DebertaV2": {**BERT, "relative_attention": True, "position_buckets": 32, "pos_att_type": ["p2c", "c2p"]},
     "ModernBert": {**BERT, "pad_token_id": 0, "cls_token_id": 2, "sep_token_id": 3},
+    "NomicBert": BERT,
+    "Gte": {**BERT, "pad_token_id": 0, "type_vocab_size": 2},
 }
 
 

@@ -118,13 +118,15 @@ final class Parameters: @unchecked Sendable {
   private static func attentionKinds(
     _ configuration: ModelConfiguration
   ) throws(BertQAError) -> (Int) -> (reach: Int?, rotary: RotaryTable?) {
-    guard let alternating = configuration.alternating else { return { _ in (nil, nil) } }
-    func table(_ theta: Double) throws(BertQAError) -> RotaryTable {
-      try RotaryTable(
-        theta: theta, headSize: configuration.headSize, positions: configuration.maxPositions)
+    func table(_ rotary: RotaryPositions) throws(BertQAError) -> RotaryTable {
+      try RotaryTable(rotary, headSize: configuration.headSize, positions: configuration.maxPositions)
     }
-    let global = try table(alternating.globalTheta)
-    let local = try table(alternating.localTheta)
+    guard let alternating = configuration.alternating else {
+      let all = try configuration.rotary.map { rotary throws(BertQAError) in try table(rotary) }
+      return { _ in (nil, all) }
+    }
+    let global = try table(RotaryPositions(theta: alternating.globalTheta))
+    let local = try table(RotaryPositions(theta: alternating.localTheta))
     return { alternating.isLocal[$0] ? (alternating.reach, local) : (nil, global) }
   }
 

@@ -13,13 +13,13 @@ final class RotaryTable: Sendable {
   private let elements: SharedBuffer<Float>
   private let planes: Int
 
-  init(theta: Double, headSize: Int, positions: Int) throws(BertQAError) {
+  init(_ rotary: RotaryPositions, headSize: Int, positions: Int) throws(BertQAError) {
     planes = headSize / 2
     let groups = (positions + Self.group - 1) / Self.group
     elements = try SharedBuffer(count: groups * planes * 2 * Self.group)
     for plane in 0..<planes {
       let exponent = Float(2 * plane) / Float(headSize)
-      let frequency = 1 / Float(pow(theta, Double(exponent)))
+      let frequency = 1 / Float(pow(rotary.theta, Double(exponent))) / rotary.divisor(headSize: headSize)
       for position in 0..<groups * Self.group {
         let angle = Double(Float(position) * frequency)
         let (group, lane) = (position / Self.group, position % Self.group)

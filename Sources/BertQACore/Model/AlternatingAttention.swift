@@ -20,7 +20,7 @@ extension AlternatingAttention {
     reach = try (reader.integer("local_attention", in: 2...(1 << 20)) ?? 128) / 2
     let every = try reader.integer("global_attn_every_n_layers", in: 1...1024) ?? 3
     isLocal = try Self.layerTypes(reader, count: layerCount) ?? (0..<layerCount).map { $0 % every != 0 }
-    if let scaling = try reader.reader("rope_scaling") { try Self.checkKind(scaling) }
+    if let scaling = try reader.reader("rope_scaling") { try RotaryPositions.checkIsPlain(scaling) }
     globalTheta = try Self.theta(reader, "full_attention", older: "global_rope_theta") ?? 160_000
     // In older files null means the global value.
     let isNull = reader.object["local_rope_theta"] == .null
@@ -53,27 +53,9 @@ extension AlternatingAttention {
     _ reader: ObjectReader, _ kind: String, older: String
   ) throws(BertQAError) -> Double? {
     if let rope = try reader.reader("rope_parameters")?.reader(kind) {
-      try checkKind(rope)
-      if let theta = try number(rope, "rope_theta") { return theta }
+      try RotaryPositions.checkIsPlain(rope)
+      if let theta = try RotaryPositions.theta(rope, "rope_theta") { return theta }
     }
-    return try number(reader, older)
-  }
-
-  /// Rejects positions that are scaled for texts longer than those of the training.
-  private static func checkKind(_ rope: ObjectReader) throws(BertQAError) {
-    for key in ["rope_type", "type"] {
-      guard let type = try rope.string(key), type != "default" else { continue }
-      throw BertQAError(
-        .unsupported, "\(rope.file): \(quoted(key)) is \(quoted(type)); only \"default\" is supported")
-    }
-  }
-
-  private static func number(_ reader: ObjectReader, _ key: String) throws(BertQAError) -> Double? {
-    guard let theta = try reader.number(key) else { return nil }
-    guard theta >= 1, theta <= 1e12 else {
-      throw BertQAError(
-        .invalidModel, "\(reader.file): \(quoted(key)) is \(theta), expected 1 to 1e12")
-    }
-    return theta
+    return try RotaryPositions.theta(reader, older)
   }
 }

@@ -133,7 +133,7 @@ extension Architecture {
 
   /// Returns the family of a "model_type", and the prefix of its class names: "XLMRoberta" for "xlm-roberta".
   private static func family(type: String) -> (EncoderFamily, prefix: String)? {
-    let plain = type.filter { $0 != "-" }
+    let plain = type.filter { $0 != "-" && $0 != "_" }
     for family in EncoderFamily.all {
       for prefix in family.classPrefixes where prefix.lowercased() == plain { return (family, prefix) }
     }

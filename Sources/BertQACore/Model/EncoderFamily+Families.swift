@@ -2,6 +2,7 @@ extension EncoderFamily {
   /// The supported families, in the order in which messages name them.
   static let all = [
     bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, debertaV2, modernBert, ernie, data2VecText,
+    nomicBert, gte, new,
   ]
 
   /// Devlin et al. 2018, https://arxiv.org/abs/1810.04805; transformers' `modeling_bert.py`.
@@ -156,8 +157,9 @@ extension EncoderFamily {
     classPrefixes: ["ModernBert"],
     configuration: ConfigurationKeys(
       activation: "hidden_activation", tokenTypeCount: nil, layerNormEps: "norm_eps",
-      biases: BiasKeys(
-        attention: "attention_bias", feedForward: "mlp_bias", norm: "norm_bias", pooler: "classifier_bias"),
+      biases: Biases(
+        attention: .key("attention_bias"), intermediate: .key("mlp_bias"), output: .key("mlp_bias"),
+        norm: .key("norm_bias"), pooler: .key("classifier_bias")),
       classifierPooling: "classifier_pooling",
       defaults: Defaults(
         vocabSize: 50368, layerCount: 22, intermediateSize: 1152, maxPositions: 8192, layerNormEps: 1e-5)),
@@ -168,10 +170,66 @@ extension EncoderFamily {
         query: "attn.Wqkv", attentionOutput: "attn.Wo", attentionNorm: "attn_norm",
         intermediate: "mlp.Wi", output: "mlp.Wo", outputNorm: "mlp_norm"),
       finalNorm: "model.final_norm", questionAnswering: "classifier"),
-    positions: .rotary, norm: .layerNormBefore, feedForward: .gated, attention: .alternating,
+    positions: .rotary, norm: .layerNormBefore, feedForward: .gated(.behind), attention: .alternating,
     pooler: Pooler(
       module: "head.dense", activation: .gelu, isOptional: false,
       activationKey: "classifier_activation", norm: "head.norm", isForTokens: true))
+
+  /// Nussbaum et al. 2024, https://arxiv.org/abs/2402.01613; transformers' `modeling_nomic_bert.py`, and the code of
+  /// nomic-ai's checkpoints.
+  static let nomicBert = EncoderFamily(
+    classPrefixes: ["NomicBert"],
+    configuration: ConfigurationKeys(
+      hiddenSize: "n_embd", layerCount: "n_layer", headCount: "n_head", intermediateSize: "n_inner",
+      maxPositions: "n_positions", activation: "activation_function", layerNormEps: "layer_norm_epsilon",
+      biases: Biases(
+        attention: .key("qkv_proj_bias"), intermediate: .key("mlp_fc1_bias"), output: .key("mlp_fc2_bias")),
+      fixed: [
+        Setting("prenorm", .bool(false)), Setting("parallel_block", .bool(false)),
+        Setting("use_rms_norm", .bool(false)), Setting("causal", .bool(false)),
+        Setting("rotary_emb_interleaved", .bool(false)), Setting("rotary_emb_fraction", .number(JSON.Number(double: 1, integer: 1))),
+        Setting("rotary_scaling_factor", .null), Setting("rotary_emb_scale_base", .null),
+      ],
+      rotaryTheta: "rotary_emb_base", hasOwnCode: true,
+      defaults: Defaults(
+        vocabSize: 30528, maxPositions: 2048, rotaryTheta: 1000, activation: "swiglu")),
+    tensors: TensorNames(
+      prefix: "nomic_bert.", wordEmbeddings: "nomic_bert.embeddings.word_embeddings", positionEmbeddings: nil,
+      tokenTypeEmbeddings: "nomic_bert.embeddings.token_type_embeddings", embeddingNorm: "nomic_bert.emb_ln",
+      layers: "nomic_bert.encoder.layers.",
+      layer: LayerNames(
+        query: "attn.Wqkv", attentionOutput: "attn.out_proj", attentionNorm: "norm1",
+        intermediate: "mlp.fc12", output: "mlp.fc2", outputNorm: "norm2")),
+    positions: .rotary, norm: .layerNormAfter, feedForward: .gated(.module("mlp.fc11")), attention: .window,
+    pooler: Pooler(module: "nomic_bert.pooler.dense", activation: .tanh, isOptional: false))
+
+  /// Zhang et al. 2024, https://arxiv.org/abs/2407.19669; transformers' `modeling_gte.py`.
+  static let gte = gteLike("Gte", prefix: "gte.")
+
+  /// GTE under the name that it has in the code of Alibaba-NLP's checkpoints.
+  static let new = gteLike("New", prefix: "new.")
+
+  private static func gteLike(_ classPrefix: String, prefix: String) -> EncoderFamily {
+    EncoderFamily(
+      classPrefixes: [classPrefix],
+      configuration: ConfigurationKeys(
+        biases: Biases(intermediate: .never),
+        fixed: [
+          Setting("position_embedding_type", .string("rope")), Setting("layer_norm_type", .string("layer_norm")),
+          Setting("pack_qkv", .bool(true)), Setting("logn_attention_scale", .bool(false)),
+        ],
+        rotaryTheta: "rope_theta", hasOwnCode: true,
+        defaults: Defaults(tokenTypeCount: 1, fewestTokenTypes: 0)),
+      tensors: TensorNames(
+        prefix: prefix, wordEmbeddings: "\(prefix)embeddings.word_embeddings", positionEmbeddings: nil,
+        tokenTypeEmbeddings: "\(prefix)embeddings.token_type_embeddings",
+        embeddingNorm: "\(prefix)embeddings.LayerNorm", layers: "\(prefix)encoder.layer.",
+        layer: LayerNames(
+          query: "attention.qkv_proj", attentionOutput: "attention.o_proj", attentionNorm: "attn_ln",
+          intermediate: "mlp.up_gate_proj", output: "mlp.down_proj", outputNorm: "mlp_ln")),
+      positions: .rotary, norm: .layerNormAfter, feedForward: .gated(.before), attention: .window,
+      pooler: Pooler(module: "\(prefix)pooler.dense", activation: .tanh, isOptional: false))
+  }
 }
 
 extension EncoderFamily.LayerNames {

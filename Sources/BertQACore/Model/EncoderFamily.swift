@@ -104,8 +104,18 @@ final class EncoderFamily: Sendable {
     /// output(activation(intermediate(x)))
     case dense
     /// output(activation(intermediate(x)) · gate(x)): a gated linear unit (Shazeer 2020,
-    /// https://arxiv.org/abs/2002.05202). One module has the rows of `intermediate`, then those of `gate`.
-    case gated
+    /// https://arxiv.org/abs/2002.05202).
+    case gated(Gate)
+  }
+
+  /// The place of a gated linear unit's `gate` in checkpoints.
+  enum Gate: Sendable, Equatable {
+    /// The module of `intermediate` has the rows of `gate` after its own.
+    case behind
+    /// The module of `intermediate` has the rows of `gate` before its own.
+    case before
+    /// A module of a layer.
+    case module(String)
   }
 
   /// The tokens that a token attends to.
@@ -131,12 +141,41 @@ final class EncoderFamily: Sendable {
     var isForTokens = false
   }
 
-  /// The keys of `config.json` that determine which modules have a bias.
-  struct BiasKeys: Sendable, Equatable {
-    let attention: String
-    let feedForward: String
-    let norm: String
-    let pooler: String
+  /// Whether a kind of modules has a bias.
+  enum Bias: Sendable, Equatable {
+    case always
+    case never
+    /// The key of `config.json` that determines it. If the key is absent, there is none.
+    case key(String)
+  }
+
+  /// The modules that have a bias.
+  struct Biases: Sendable, Equatable {
+    var attention = Bias.always
+    /// The modules of `intermediate` and `gate`.
+    var intermediate = Bias.always
+    var output = Bias.always
+    var norm = Bias.always
+    var pooler = Bias.always
+  }
+
+  /// A setting of `config.json` of which only one value is supported. An absent key has that value.
+  struct Setting: Sendable, Equatable {
+    let key: String
+    let value: JSON
+
+    init(_ key: String, _ value: JSON) {
+      self.key = key
+      self.value = value
+    }
+
+    /// True if `value` is the supported one. Numbers count by their value, however they are written.
+    func allows(_ other: JSON) -> Bool {
+      if case .number(let number) = value, case .number(let otherNumber) = other {
+        return number.double == otherNumber.double
+      }
+      return other == value
+    }
   }
 
   /// The keys of `config.json`. The defaults are BERT's.
@@ -145,6 +184,7 @@ final class EncoderFamily: Sendable {
     var layerCount = "num_hidden_layers"
     var headCount = "num_attention_heads"
     var intermediateSize = "intermediate_size"
+    var maxPositions = "max_position_embeddings"
     var activation = "hidden_act"
     /// nil: the family has no token types.
     var tokenTypeCount: String? = "type_vocab_size"
@@ -152,8 +192,12 @@ final class EncoderFamily: Sendable {
     var layerNormEps: String? = "layer_norm_eps"
     /// For families that count positions after it; nil: the constant 1.
     var paddingID: String? = "pad_token_id"
-    /// nil: all modules have a bias. If a key is absent, its modules have none.
-    var biases: BiasKeys?
+    var biases = Biases()
+    var fixed: [Setting] = []
+    /// The base of rotary positions, for families with one base for all layers.
+    var rotaryTheta: String?
+    /// True if `auto_map` names the code that this family stands for.
+    var hasOwnCode = false
     /// nil: a head of windows reads the first token's vector.
     var classifierPooling: String?
     var defaults = Defaults()
@@ -171,6 +215,9 @@ final class EncoderFamily: Sendable {
     var intermediateSize = 3072
     var maxPositions = 512
     var tokenTypeCount = 2
+    /// The minimum of `tokenTypeCount`: 0 if checkpoints may have no table.
+    var fewestTokenTypes = 1
+    var rotaryTheta = 10_000.0
     var layerNormEps = 1e-12
     var activation = "gelu"
   }

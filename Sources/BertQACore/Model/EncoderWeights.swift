@@ -30,8 +30,8 @@ struct LayerWeights: Sendable {
   var attentionOutput: LinearWeights
   /// nil in the first layer of pre-norm families.
   var attentionNorm: NormWeights?
-  /// The checkpoint's module of `intermediate`, in gated families followed by `gate`.
-  var feedForwardInput: LinearWeights
+  /// The checkpoint's modules of `intermediate` and `gate`: one each, or one for both.
+  var feedForwardInputs: [LinearWeights]
   var intermediate: LinearWeights
   var gate: LinearWeights?
   var output: LinearWeights
@@ -151,18 +151,25 @@ extension LayerWeights {
     if family.norm != .layerNormBefore || !isFirst {
       attentionNorm = try loader.norm(base + names.attentionNorm, count: hidden, hasBias: biases.norm)
     }
+    func input(_ name: String, parts: Int = 1) throws(BertQAError) -> LinearWeights {
+      try loader.linear(base + name, outs: parts * inner, ins: hidden, hasBias: biases.intermediate)
+    }
     switch family.feedForward {
     case .dense:
-      intermediate = try loader.linear(
-        base + names.intermediate, outs: inner, ins: hidden, hasBias: biases.feedForward)
-      feedForwardInput = intermediate
-    case .gated:
-      feedForwardInput = try loader.linear(
-        base + names.intermediate, outs: 2 * inner, ins: hidden, hasBias: biases.feedForward)
-      intermediate = feedForwardInput.rows(0..<inner)
-      gate = feedForwardInput.rows(inner..<2 * inner)
+      intermediate = try input(names.intermediate)
+      feedForwardInputs = [intermediate]
+    case .gated(.module(let name)):
+      let own = try input(name)
+      intermediate = try input(names.intermediate)
+      gate = own
+      feedForwardInputs = [intermediate, own]
+    case .gated(.behind), .gated(.before):
+      let both = try input(names.intermediate, parts: 2)
+      let halves = (both.rows(0..<inner), both.rows(inner..<2 * inner))
+      (intermediate, gate) = family.feedForward == .gated(.behind) ? halves : (halves.1, halves.0)
+      feedForwardInputs = [both]
     }
-    output = try loader.linear(base + names.output, outs: hidden, ins: inner, hasBias: biases.feedForward)
+    output = try loader.linear(base + names.output, outs: hidden, ins: inner, hasBias: biases.output)
     outputNorm = try loader.norm(base + names.outputNorm, count: hidden, hasBias: biases.norm)
   }
 }

@@ -11,17 +11,23 @@ extension ModelConfiguration {
     self.family = family
     self.head = head
     vocabSize = try reader.integer("vocab_size", in: Limit.vocabulary) ?? defaults.vocabSize
-    hiddenSize = try reader.integer(keys.hiddenSize, in: Limit.width) ?? defaults.hiddenSize
-    layerCount = try reader.integer(keys.layerCount, in: Limit.layers) ?? defaults.layerCount
-    headCount = try reader.integer(keys.headCount, in: Limit.width) ?? defaults.headCount
-    intermediateSize =
-      try reader.integer(keys.intermediateSize, in: Limit.width) ?? defaults.intermediateSize
-    maxPositions =
-      try reader.integer("max_position_embeddings", in: Limit.positions) ?? defaults.maxPositions
+    // transformers takes BERT's keys for those of every family.
+    let usual = EncoderFamily.ConfigurationKeys()
+    func size(
+      _ key: KeyPath<EncoderFamily.ConfigurationKeys, String>, in range: ClosedRange<Int>
+    ) throws(BertQAError) -> Int? {
+      if let own = try reader.integer(keys[keyPath: key], in: range) { return own }
+      return try reader.integer(usual[keyPath: key], in: range)
+    }
+    hiddenSize = try size(\.hiddenSize, in: Limit.width) ?? defaults.hiddenSize
+    layerCount = try size(\.layerCount, in: Limit.layers) ?? defaults.layerCount
+    headCount = try size(\.headCount, in: Limit.width) ?? defaults.headCount
+    intermediateSize = try size(\.intermediateSize, in: Limit.width) ?? defaults.intermediateSize
+    maxPositions = try size(\.maxPositions, in: Limit.positions) ?? defaults.maxPositions
     typeVocabSize = 0
     if let key = keys.tokenTypeCount {
       typeVocabSize =
-        try reader.integer(key, in: min(1, defaults.tokenTypeCount)...Limit.types)
+        try reader.integer(key, in: min(defaults.fewestTokenTypes, defaults.tokenTypeCount)...Limit.types)
         ?? defaults.tokenTypeCount
     }
     if family.tensors.taskEmbeddings != nil, try reader.bool("use_task_id") == true {
@@ -29,7 +35,9 @@ extension ModelConfiguration {
     }
     hasSegmentTypes = family.tokenTypes == .ofSegments
     layerNormEps = Float(defaults.layerNormEps)
-    if let key = keys.layerNormEps, let eps = try reader.number(key) {
+    if let key = keys.layerNormEps {
+      let key = reader.value(key) == nil ? "layer_norm_eps" : key
+      let eps = try reader.number(key) ?? defaults.layerNormEps
       guard eps > 0, eps < 1, Float(eps) > 0 else {
         throw BertQAError(
           .invalidModel, "\(reader.file): \(quoted(key)) is \(eps), expected within (0, 1)")
@@ -41,9 +49,11 @@ extension ModelConfiguration {
         .invalidModel,
         "\(reader.file): hidden size \(hiddenSize) is not divisible by \(headCount) attention heads")
     }
-    try reader.refuseCode()
+    if !keys.hasOwnCode { try reader.refuseCode() }
     try Self.checkVariant(reader, family)
-    activation = try Self.activation(reader, keys.activation, otherwise: defaults.activation)
+    let key = reader.value(keys.activation) == nil ? usual.activation : keys.activation
+    activation = try Self.activation(
+      reader, key, otherwise: defaults.activation, isGated: family.feedForward != .dense)
     if let key = family.pooler.activationKey, reader.value(key) != nil {
       poolerActivation = try Self.activation(reader, key, otherwise: "gelu")
     }
@@ -95,6 +105,9 @@ extension ModelConfiguration {
       hasPositionTable = false
       // Sines and cosines are stored in tables. This bounds their size.
       maxPositions = min(maxPositions, Limit.rotaryPositions)
+      if let key = family.configuration.rotaryTheta {
+        rotary = try RotaryPositions(reader, key, otherwise: family.configuration.defaults.rotaryTheta)
+      }
     }
     switch family.attention {
     case .window: break
@@ -134,12 +147,16 @@ extension ModelConfiguration {
   /// Reads which modules have a bias, and the settings of the head.
   private mutating func readModules(_ reader: ObjectReader) throws(BertQAError) {
     let keys = family.configuration
-    if let keys = keys.biases {
-      biases = Biases(
-        attention: try reader.bool(keys.attention) ?? false,
-        feedForward: try reader.bool(keys.feedForward) ?? false,
-        norm: try reader.bool(keys.norm) ?? false, pooler: try reader.bool(keys.pooler) ?? false)
+    func has(_ bias: EncoderFamily.Bias) throws(BertQAError) -> Bool {
+      switch bias {
+      case .always: true
+      case .never: false
+      case .key(let key): try reader.bool(key) ?? false
+      }
     }
+    biases = Biases(
+      attention: try has(keys.biases.attention), intermediate: try has(keys.biases.intermediate),
+      output: try has(keys.biases.output), norm: try has(keys.biases.norm), pooler: try has(keys.biases.pooler))
     if let key = keys.classifierPooling, let name = try reader.string(key) {
       switch name {
       case "cls": classifierPooling = .first
@@ -204,12 +221,15 @@ extension ModelConfiguration {
         + "only \(expected) is supported")
   }
 
-  /// - Parameter name: the default if the file does not have the key.
+  /// - Parameters:
+  ///   - name: the default if the file does not have the key.
+  ///   - isGated: accepts the names of gated linear units as well.
   private static func activation(
-    _ reader: ObjectReader, _ key: String, otherwise name: String
+    _ reader: ObjectReader, _ key: String, otherwise name: String, isGated: Bool = false
   ) throws(BertQAError) -> Activation {
     let name = try reader.string(key) ?? name
-    if let activation = Activation(named: name) { return activation }
+    let units = ["swiglu": Activation.silu, "geglu": .gelu]
+    if let activation = Activation(named: name) ?? (isGated ? units[name] : nil) { return activation }
     throw BertQAError(
       .unsupported,
       "\(reader.file): \(quoted(key)) is \(quoted(name)); supported: \(Activation.supportedNames)")
@@ -224,6 +244,10 @@ extension ModelConfiguration {
       try reader.string("position_embedding_type") ?? "absolute" != "absolute"
     {
       throw unsupported(reader, "position_embedding_type", expected: "\"absolute\"")
+    }
+    for setting in family.configuration.fixed {
+      guard let value = reader.value(setting.key), !setting.allows(value) else { continue }
+      throw unsupported(reader, setting.key, expected: setting.value.summary)
     }
     for key in ["is_decoder", "add_cross_attention"] {
       if try reader.bool(key) == true { throw unsupported(reader, key, expected: "false") }

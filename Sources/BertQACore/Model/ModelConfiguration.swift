@@ -35,6 +35,8 @@ struct ModelConfiguration: Sendable, Equatable {
   var layerNormEps: Float
   /// nil for families without alternating attention.
   var alternating: AlternatingAttention?
+  /// nil for families without rotary positions, and for those with alternating attention.
+  var rotary: RotaryPositions?
   var biases = Biases()
   /// The input of a classifier of windows.
   var classifierPooling = TokenPooling.first
@@ -55,7 +57,9 @@ struct ModelConfiguration: Sendable, Equatable {
   /// The modules that have a bias.
   struct Biases: Sendable, Equatable {
     var attention = true
-    var feedForward = true
+    /// The modules of `intermediate` and `gate`.
+    var intermediate = true
+    var output = true
     var norm = true
     var pooler = true
   }

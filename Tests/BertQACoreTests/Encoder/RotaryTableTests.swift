@@ -13,7 +13,7 @@ import Testing
 
   @Test(arguments: [(10_000.0, 8, 13), (160_000, 64, 8192), (1, 2, 5)])
   func anglesAreThoseOfThePositions(theta: Double, headSize: Int, positions: Int) throws {
-    let table = try RotaryTable(theta: theta, headSize: headSize, positions: positions)
+    let table = try RotaryTable(RotaryPositions(theta: theta), headSize: headSize, positions: positions)
     for first in [0, 4, (positions - 1) & ~3] {
       let tokens = first..<min(first + 4, positions)
       let turns = GuardedBuffer([Float](repeating: 7, count: headSize * 16))
@@ -38,7 +38,7 @@ import Testing
 
   /// A window that begins within a block takes the angles of its own positions.
   @Test func windowsMayBeginAtAnyGroupOfLanes() throws {
-    let table = try RotaryTable(theta: 100, headSize: 4, positions: 64)
+    let table = try RotaryTable(RotaryPositions(theta: 100), headSize: 4, positions: 64)
     for lane in [0, 4, 8, 12] {
       let turns = GuardedBuffer([Float](repeating: 0, count: 64))
       table.copy(20..<20 + 16 - lane, lane: lane, to: turns.base)

@@ -126,9 +126,66 @@ struct ModelConfigurationTests {
     #expect(try readModel("BertModel").alternating == nil)
   }
 
+  /// The keys of the checkpoints' own code, and those of transformers.
+  @Test func rotaryPositionsOfNomicAndGTE() throws {
+    let nomic = try readModel(
+      "NomicBertModel",
+      """
+      "auto_map": {"AutoModel": "modeling.NomicBertModel"}, "n_embd": 24, "n_layer": 3, "n_head": 4, "n_inner": 40,
+      "n_positions": 8192, "layer_norm_epsilon": 1e-5, "activation_function": "swiglu", "rotary_emb_base": 500,
+      "rotary_emb_fraction": 1.0, "rotary_scaling_factor": null, "mlp_fc2_bias": true
+      """)
+    #expect(nomic.hiddenSize == 24 && nomic.layerCount == 3 && nomic.headCount == 4)
+    #expect(nomic.intermediateSize == 40 && nomic.maxPositions == 8192 && nomic.layerNormEps == 1e-5)
+    #expect(nomic.activation == .silu && nomic.rotary == RotaryPositions(theta: 500))
+    #expect(nomic.biases == .init(attention: false, intermediate: false, output: true))
+    let native = try readModel(
+      "NomicBertModel",
+      """
+      "hidden_size": 24, "num_attention_heads": 4, "hidden_act": "silu", "layer_norm_eps": 1e-6,
+      "rope_parameters": {"rope_type": "default", "rope_theta": 700.0}
+      """)
+    #expect(native.hiddenSize == 24 && native.activation == .silu && native.layerNormEps == 1e-6)
+    #expect(native.rotary == RotaryPositions(theta: 700))
+    #expect(try readModel("NomicBertModel").rotary == RotaryPositions(theta: 1000))
+    let gte = try readModel(
+      "NewModel",
+      """
+      "type_vocab_size": 0, "rope_theta": 20000, "rope_scaling": {"type": "ntk", "factor": 8.0},
+      "position_embedding_type": "rope", "auto_map": {}
+      """)
+    #expect(gte.rotary == RotaryPositions(theta: 160_000, factor: 8) && gte.typeVocabSize == 0)
+    #expect(gte.biases == .init(intermediate: false))
+    #expect(gte.rotary?.divisor(headSize: 64) == Float(1.0671405))
+  }
+
+  @Test(arguments: [
+    ("NomicBertModel", "\"prenorm\": true", "\"prenorm\" is true; only false is supported"),
+    ("NomicBertModel", "\"rotary_emb_fraction\": 0.5", "\"rotary_emb_fraction\" is 0.5; only 1 is supported"),
+    (
+      "NomicBertModel", "\"rotary_scaling_factor\": 2",
+      "\"rotary_scaling_factor\" is 2; only null is supported"
+    ),
+    ("NewModel", "\"pack_qkv\": false", "\"pack_qkv\" is false; only true is supported"),
+    (
+      "NewModel", "\"rope_scaling\": {\"type\": \"yarn\"}", "\"type\" is \"yarn\"; only \"default\" is supported"
+    ),
+    (
+      "NewModel", "\"position_embedding_type\": \"absolute\"",
+      "\"position_embedding_type\" is \"absolute\"; only \"rope\" is supported"
+    ),
+    ("BertModel", "\"auto_map\": {}", "has code of its own"),
+  ])
+  func otherArithmeticOfAFamilyIsRefused(architecture: String, text: String, message: String) throws {
+    let error = failure { _ = try readModel(architecture, text) }
+    #expect(error?.status == .unsupported)
+    #expect(error?.message.contains(message) == true)
+  }
+
   @Test func modulesOfModernBert() throws {
     let usual = try readModel("ModernBertModel", "\"norm_eps\": 1e-5")
-    #expect(usual.biases == .init(attention: false, feedForward: false, norm: false, pooler: false))
+    #expect(usual.biases == .init(
+        attention: false, intermediate: false, output: false, norm: false, pooler: false))
     #expect(usual.classifierPooling == .first && usual.layerNormEps == 1e-5)
     let all = try readModel(
       "ModernBertForSequenceClassification",

@@ -5,7 +5,7 @@ struct TinyCheckpoint {
   /// Those it makes checkpoints of.
   static let families = [
     EncoderFamily.bert, .distilBert, .roberta, .electra, .albert, .mpnet, .debertaV2, .modernBert, .ernie,
-    .data2VecText,
+    .data2VecText, .nomicBert, .gte, .new,
   ]
   /// Where embeddings are projected.
   static let projectedEmbeddingSize = 6
@@ -39,15 +39,15 @@ struct TinyCheckpoint {
       }
       tensors[name] = Tensor(type: type, shape: shape, bytes: Self.encode(values, type))
     }
-    // For modules whose bias is optional.
-    let hasBias = family.configuration.biases == nil
+    let biases = family.configuration.biases
+    let normHasBias = biases.norm == .always
     func linear(_ name: String, _ outs: Int, _ ins: Int, hasBias: Bool = true) {
       add("\(name).weight", [outs, ins])
       if hasBias { add("\(name).bias", [outs]) }
     }
     func norm(_ name: String, _ width: Int? = nil) {
       add("\(name).weight", [width ?? hidden])
-      if hasBias { add("\(name).bias", [width ?? hidden]) }
+      if normHasBias { add("\(name).bias", [width ?? hidden]) }
     }
     var (width, infix) = (hidden, "")
     if case .projected(let name, _) = family.embeddings {
@@ -72,21 +72,26 @@ struct TinyCheckpoint {
       let base = "\(names.layers)\(index).\(infix)"
       let projections = [layer.query, layer.key, layer.value].compactMap(\.self)
       for name in projections {
-        linear(base + name, 3 / projections.count * hidden, hidden, hasBias: hasBias)
+        linear(base + name, 3 / projections.count * hidden, hidden, hasBias: biases.attention == .always)
       }
       for name in [layer.distanceKey, layer.distanceQuery].compactMap(\.self) {
         linear(base + name, hidden, hidden)
       }
-      linear(base + layer.attentionOutput, hidden, hidden, hasBias: hasBias)
+      linear(base + layer.attentionOutput, hidden, hidden, hasBias: biases.attention == .always)
       if index > 0 || family.norm != .layerNormBefore { norm(base + layer.attentionNorm) }
-      linear(
-        base + layer.intermediate, family.feedForward == .gated ? 2 * inner : inner, hidden, hasBias: hasBias)
-      linear(base + layer.output, hidden, inner, hasBias: hasBias)
+      var inputs = inner
+      switch family.feedForward {
+      case .dense: break
+      case .gated(.module(let name)): linear(base + name, inner, hidden, hasBias: biases.intermediate == .always)
+      case .gated(.behind), .gated(.before): inputs = 2 * inner
+      }
+      linear(base + layer.intermediate, inputs, hidden, hasBias: biases.intermediate == .always)
+      linear(base + layer.output, hidden, inner, hasBias: biases.output == .always)
       norm(base + layer.outputNorm)
     }
     if let name = names.finalNorm { norm(name) }
     if task == .classify || task != .embed && family.pooler.isForTokens {
-      linear(family.pooler.module, hidden, hidden, hasBias: hasBias)
+      linear(family.pooler.module, hidden, hidden, hasBias: biases.pooler == .always)
       if let name = family.pooler.norm { norm(name) }
     }
     switch task {

@@ -23,7 +23,7 @@ struct QuantizationPlan {
       for linear in [layer.distanceKey, layer.distanceQuery].compactMap(\.self) { quantize([linear]) }
       quantize([layer.attentionOutput])
       if let norm = layer.attentionNorm { keep(norm) }
-      quantize([layer.feedForwardInput])
+      quantize(layer.feedForwardInputs)
       quantize([layer.output])
       keep(layer.outputNorm)
     }

@@ -182,8 +182,9 @@ cross-arm64: ## build for arm64, into build/cross/aarch64, in CROSS_ROOT, a Debi
 test-arm64: all ## cross-arm64, then test its build under emulation: the C tests, and results like this machine's (as root)
 	Tests/arm64.sh $(CROSS_ROOT) build/cross/aarch64
 
-test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
-	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)
+test-parity: all ## live comparison with torch and transformers 5, and of CASES (default: 2000) calls with 4 (downloads gigabytes)
+	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON) Tests/parity
+	BERTQA_PREFIX=$(stage) BERTQA_CASES=$(or $(CASES),2000) Tests/parity/run.sh $(PYTHON) Tests/parity4
 
 ##@ Train and measure
 

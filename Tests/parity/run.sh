@@ -1,13 +1,14 @@
 #!/bin/sh
 # Compares with torch and transformers, live. Their wheels are gigabytes: this is not part of `make test`.
-# usage: run.sh PYTHON (BERTQA_PREFIX names the installation to test)
+# usage: run.sh PYTHON DIRECTORY (Tests/parity or Tests/parity4; BERTQA_PREFIX names the installation to test)
 set -e
+directory=$2
 cd "$(dirname "$0")/../.."
-venv=.venv-parity
-if ! cmp -s Tests/parity/requirements.txt "$venv/installed.txt"; then
+venv=.venv-$(basename "$directory")
+if ! cmp -s "$directory/requirements.txt" "$venv/installed.txt"; then
   "$1" -m venv "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check -r Tests/parity/requirements.txt
-  cp Tests/parity/requirements.txt "$venv/installed.txt"
+  "$venv/bin/pip" install -q --disable-pip-version-check -r "$directory/requirements.txt"
+  cp "$directory/requirements.txt" "$venv/installed.txt"
 fi
 PYTHONPATH=bindings/python BERTQA_LIBRARY="$BERTQA_PREFIX/lib/libbertqa.so.1" \
-  "$venv/bin/python" -m pytest -q Tests/parity
+  "$venv/bin/python" -m pytest -q "$directory"

@@ -16,7 +16,7 @@ DOCUMENTS = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / name
-        for name in ("models.md", "classification.md", "embeddings.md", "sequences.md", "entities.md")
+        for name in ("models.md", "classification.md", "embeddings.md", "sequences.md", "entities.md", "hosts.md")
     ),
     PACKAGE / "README.md",
     ROOT / "packaging" / "python-models" / "README.md",

@@ -41,6 +41,7 @@ from ._options import (
     GenerateOptions,
     TrainOptions,
 )
+from ._pipeline import pipeline
 from ._process import quantize, set_threads, start_threads, stop_threads
 from ._results import (
     Answer,
@@ -110,6 +111,7 @@ __all__ = [
     "embed_column",
     "entities_column",
     "patterns",
+    "pipeline",
     "quantize",
     "redact",
     "set_threads",

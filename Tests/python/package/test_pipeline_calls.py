@@ -1,0 +1,182 @@
+"""bertqa.pipeline returns what transformers 4.57 returned for the same calls (Tests/parity4 compares them live)."""
+
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import bertqa
+from conftest import FIXTURES, ROOT
+
+RECORDS = json.loads((pathlib.Path(__file__).parent / "pipeline_calls.json").read_text())
+SINGLE = [record for record in RECORDS if "form" not in record]
+FORMED = [record for record in RECORDS if "form" in record]
+TEXT = "The quick fox jumps over the dog in Paris. "
+
+
+def module(name):
+    """A module beside the live comparison."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "Tests" / "parity4" / f"{name}.py")
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+FORMS = module("forms").FORMS
+pytestmark = pytest.mark.filterwarnings("ignore:`grouped_entities`")
+
+
+@pytest.fixture(scope="module")
+def pipes():
+    """Pipelines by model and task."""
+    opened = {}
+
+    def get(record, compat="strict"):
+        key = record["model"], record["task"], compat
+        if key not in opened:
+            opened[key] = bertqa.pipeline(record["task"], FIXTURES / record["model"], compat=compat)
+        return opened[key]
+
+    return get
+
+
+def is_visible(text, one):
+    """False for an answer without probability and for a token that is a space alone: bertqa returns neither."""
+    return one["score"] > 0 if "answer" in one else text[one["start"] : one["end"]].strip() != ""
+
+
+def same(found, expected):
+    if isinstance(expected, dict):
+        assert list(found) == list(expected)
+        for key, value in expected.items():
+            same(found[key], value)
+    elif isinstance(expected, list):
+        assert isinstance(found, list) and len(found) == len(expected)
+        for one, other in zip(found, expected):
+            same(one, other)
+    elif isinstance(expected, float):
+        assert isinstance(found, float) and abs(found - expected) < 1e-4
+    else:
+        assert found == expected
+
+
+@pytest.mark.parametrize("record", SINGLE, ids=lambda record: f"{record['task']}-{record['model']}")
+def test_calls(pipes, record):
+    given, options, expected = record["input"], record["options"], record["result"]
+    pipe = pipes(record)
+    if "exception" in expected:
+        with pytest.raises(bertqa.InvalidArgument):
+            pipe(given, **options)
+        return
+    if record["task"] == "token-classification":
+        tokens = pipe.model.tokens(given)
+        has_blanks = any(not given[start:end].strip() for start, end in tokens.offsets)
+        if has_blanks and options["aggregation_strategy"] != "none":
+            return
+        if options["aggregation_strategy"] == "average":
+            return
+        expected = [one for one in expected if is_visible(given, one)]
+    if record["task"] == "question-answering":
+        kept = [one for one in (expected if isinstance(expected, list) else [expected]) if is_visible("", one)]
+        expected = kept[0] if len(kept) == 1 else kept
+    same(pipe(given, **options), expected)
+
+
+@pytest.mark.parametrize(
+    "record", FORMED, ids=lambda record: f"{record['task']}-{record['model']}-{record['form']}"
+)
+def test_forms(pipes, record):
+    def call():
+        return FORMS[record["task"]][record["form"]](pipes(record))
+
+    expected = record["result"]
+    if isinstance(expected, dict) and "exception" in expected:
+        kinds = {kind.__name__: kind for kind in (ValueError, KeyError, TypeError, RuntimeError, OverflowError)}
+        with pytest.raises(kinds.get(expected["exception"], Exception)):
+            call()
+    elif record["model"] in ("tiny-bert", "tiny-bert-classifier", "tiny-bert-entities"):
+        same(call(), expected)
+
+
+def test_the_default_reads_long_texts():
+    """Where transformers cuts a text or fails, the default reads all of it."""
+    tagger = bertqa.pipeline("ner", FIXTURES / "tiny-bert-entities")
+    strict = bertqa.pipeline("ner", FIXTURES / "tiny-bert-entities", compat="strict")
+    assert len(tagger(TEXT * 30)) > len(strict(TEXT * 30)) > 0
+    assert tagger(TEXT * 30)[-1]["end"] > strict(TEXT * 30)[-1]["end"]
+    classifier = bertqa.pipeline("sentiment-analysis", FIXTURES / "tiny-bert-classifier")
+    assert classifier(TEXT * 90)[0]["label"] in classifier.context.info.labels
+    with pytest.raises(RuntimeError, match="tokens more"):
+        bertqa.pipeline(None, classifier.context, compat="strict")(TEXT * 90)
+
+
+def test_scores_over_windows():
+    """By default one softmax goes over all windows of a context; strictly, each window has its own."""
+    options = {"top_k": 50, "max_seq_len": 24, "doc_stride": 4, "align_to_words": False, "max_answer_len": 1}
+    given = {"question": "Who jumps?", "context": TEXT * 5}
+    default = bertqa.pipeline("question-answering", FIXTURES / "tiny-bert")(given, **options)
+    strict = bertqa.pipeline("question-answering", FIXTURES / "tiny-bert", compat="strict")(given, **options)
+    assert sum(answer["score"] for answer in default) < sum(answer["score"] for answer in strict)
+    assert {answer["answer"] for answer in default} == {answer["answer"] for answer in strict}
+
+
+def test_special_tokens_in_texts():
+    given = {"question": "Who?", "context": "a [SEP] fox", "top_k": 9}
+    default = bertqa.pipeline("question-answering", FIXTURES / "tiny-bert")
+    strict = bertqa.pipeline("question-answering", FIXTURES / "tiny-bert", compat="strict")
+    assert len(default.model.tokens("[SEP]")) > 3 and len(default.model.tokens("[SEP]", parse=True)) == 1
+    assert default(**given) != strict(**given)
+
+
+def test_a_long_question():
+    """The default cuts a question at max_question_len, as the documentation of transformers says."""
+    given = {"question": TEXT * 9, "context": TEXT}
+    assert bertqa.pipeline("question-answering", FIXTURES / "tiny-bert")(**given)["answer"] in TEXT
+    with pytest.raises(bertqa.InvalidArgument, match="no room"):
+        bertqa.pipeline("question-answering", FIXTURES / "tiny-bert", compat="strict")(**given, max_seq_len=64)
+
+
+def test_creating():
+    with pytest.raises(KeyError, match="Unknown task answering"):
+        bertqa.pipeline("answering", FIXTURES / "tiny-bert")
+    with pytest.raises(RuntimeError):
+        bertqa.pipeline()
+    with pytest.raises(bertqa.Unsupported, match="SentenceEncoder"):
+        bertqa.pipeline("feature-extraction", FIXTURES / "tiny-bert-embedder")
+    with pytest.raises(bertqa.WrongModel):
+        bertqa.pipeline("ner", FIXTURES / "tiny-bert")
+    for device in 0, "cuda", "cuda:1":
+        with pytest.raises(ValueError, match="device"):
+            bertqa.pipeline("question-answering", FIXTURES / "tiny-bert", device=device)
+    for device in None, -1, "cpu":
+        pipe = bertqa.pipeline(model=FIXTURES / "tiny-bert", device=device, use_fast=True, framework="pt", top_k=2)
+        assert pipe.task == "question-answering" and len(pipe(question="Who?", context=TEXT)) == 2
+    for wrong in {"compat": "exact"}, {"config": 1}, {"tokenizer": "another"}:
+        with pytest.raises(ValueError):
+            bertqa.pipeline("question-answering", FIXTURES / "tiny-bert", **wrong)
+    with pytest.raises(TypeError, match="unexpected"):
+        bertqa.pipeline("question-answering", FIXTURES / "tiny-bert", topk_=3)
+    files = {file.name: file.read_bytes() for file in (FIXTURES / "tiny-bert").iterdir() if file.is_file()}
+    given = {"question": "Who?", "context": TEXT}
+    of_files = bertqa.pipeline("question-answering", files)(given)
+    assert of_files == bertqa.pipeline("question-answering", FIXTURES / "tiny-bert")(given)
+
+
+def test_the_default_models():
+    reader = bertqa.pipeline("question-answering")
+    assert reader(question="Who jumps over the dog?", context=TEXT)["answer"] == "The quick fox"
+    assert bertqa.pipeline("ner", aggregation_strategy="simple")("Ann Smith lives.")[0]["word"] == "ann smith"
+
+
+def test_imports_are_lazy():
+    """Importing bertqa loads no pipeline, and pipelines load no numpy."""
+    program = (
+        "import sys, bertqa\n"
+        "assert 'bertqa.pipelines' not in sys.modules\n"
+        f"bertqa.pipeline('question-answering', {str(FIXTURES / 'tiny-bert')!r})(question='Who?', context='Ann.')\n"
+        "assert not {'numpy', 'torch', 'transformers'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

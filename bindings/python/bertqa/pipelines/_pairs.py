@@ -1,0 +1,67 @@
+"""Texts and pairs of texts for a classifier, and where their truncation ends."""
+
+from typing import Any, Callable, List, Optional, Tuple
+
+from .._context import Context
+from ._model import NO_MAXIMUM, Model
+
+Pair = Tuple[str, Optional[str]]
+
+
+def logits_of(context: Context, texts: List[Pair]) -> List[List[float]]:
+    """Returns the logits of each text by the number of the label."""
+    given: List[Any] = [first if second is None else (first, second) for first, second in texts]
+    found = context.classify_batch(given)
+    return [[score.logit for score in sorted(one.scores, key=lambda score: score.id)] for one in found]
+
+
+class Cutter:
+    """Cuts texts as the tokenizers of transformers do.
+
+    is_on: texts are cut. Else strict mode refuses a text that the model cannot read at once, and the default reads it in
+    windows.
+    length: the maximum number of tokens with the special ones; default: the tokenizer's.
+    first_only: of pairs only the first text is cut; else the longer one.
+    """
+
+    def __init__(
+        self, model: Model, is_strict: bool, is_on: bool, length: Optional[int] = None, first_only: bool = False
+    ):
+        self.model, self.is_strict, self.is_on, self.first_only = model, is_strict, is_on, first_only
+        longest = model.maximum or NO_MAXIMUM
+        self.length = min(length or model.tokenizer_length, longest) if is_on else longest
+
+    def cut(self, pair: Pair) -> Pair:
+        if not self.is_on and not self.is_strict:
+            return pair
+        model, (first, second) = self.model, pair
+        special = 2 if second is None else 2 + model.separators
+        tokens = model.tokens(first)
+        others = model.tokens(second) if second is not None else None
+        excess = len(tokens) + (len(others) if others else 0) + special - self.length
+        if excess <= 0:
+            return pair
+        if not self.is_on:
+            raise RuntimeError(
+                f"the text has {excess} tokens more than the {self.length} that the model reads at once"
+            )
+        counts = (len(tokens), len(others) if others else 0)
+        rule: Callable[[int, int, int], Tuple[int, int]] = _first_only if self.first_only else _longest_first
+        kept = rule(*counts, self.length - special)
+        first = model.cut(first, tokens, kept[0])
+        return first, None if second is None or others is None else model.cut(second, others, kept[1])
+
+
+def _first_only(first: int, second: int, room: int) -> Tuple[int, int]:
+    # transformers does not cut at all if the second text alone is too long.
+    return (room - second, second) if room > second else (first, second)
+
+
+def _longest_first(first: int, second: int, room: int) -> Tuple[int, int]:
+    """The rule of the tokenizers library: the shorter text stays whole, or both have a half."""
+    short, long = min(first, second), max(first, second)
+    if room < 2 * short:
+        short, long = room // 2, room - room // 2
+    else:
+        long = room - short
+    return (short, long) if first <= second else (long, short)

@@ -54,6 +54,14 @@ def has_blank_tokens(name, text):
     return any(not text[start:end].strip() for start, end in offsets[1:-1])
 
 
+def is_cut(name, text, options):
+    """True if a pair is cut where a cut text may have other tokens."""
+    pipe, tokenizer = ours(name, "zero-shot-classification"), theirs(name, "zero-shot-classification").tokenizer
+    template = options.get("hypothesis_template", "This example is {}.")
+    lengths = [len(tokenizer(text, template.format(label))["input_ids"]) for label in options["candidate_labels"]]
+    return pipe.model.kind != "pieces" and max(lengths) > tokenizer.model_max_length
+
+
 def count(task):
     return max(1, CASES // len(directories(HEADS[task])))
 
@@ -81,7 +89,9 @@ def test_random_calls(task, name):
             if is_tie(more):
                 continue
             expected, found = seen(expected), seen(found)
-        elif is_tie(expected) and task != "token-classification":
+        elif task == "text-classification" and is_tie(expected):
+            continue
+        elif task == "zero-shot-classification" and is_cut(name, given, options):
             continue
         elif task == "token-classification" and has_blank_tokens(name, given):
             if options["aggregation_strategy"] != "none":

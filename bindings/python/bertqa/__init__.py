@@ -15,6 +15,7 @@ from ._answer import Document
 from ._arrow_column import Column
 from ._columns import answer_column, classify_column, embed_column, entities_column, tokenize_column
 from ._context import Context
+from ._cross_encoder import CrossEncoder
 from ._embed import Embeddings
 from ._entities import patterns, redact
 from ._errors import (
@@ -54,6 +55,7 @@ from ._results import (
     Result,
     Tokens,
 )
+from ._sentences import SentenceEncoder
 from ._sequence import SequenceState
 from ._sequence_results import Generation, Prediction, RankedText, SequenceInfo, SequenceScore, Word
 from ._train import train_classifier
@@ -73,6 +75,7 @@ __all__ = [
     "Column",
     "Context",
     "Contribution",
+    "CrossEncoder",
     "DeadlineExceeded",
     "Document",
     "EmbedOptions",
@@ -94,6 +97,7 @@ __all__ = [
     "QuantizeReport",
     "RankedText",
     "Result",
+    "SentenceEncoder",
     "SequenceInfo",
     "SequenceScore",
     "SequenceState",

@@ -1,0 +1,106 @@
+"""SentenceEncoder and CrossEncoder on tiny models; Tests/parity4 compares them with sentence-transformers."""
+
+import json
+import shutil
+
+import numpy
+import pytest
+
+import bertqa
+from conftest import FIXTURES
+
+MODEL = FIXTURES / "tiny-bert-embedder"
+TEXT = "The quick fox jumps over the lazy dog. "
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return bertqa.SentenceEncoder(MODEL)
+
+
+@pytest.mark.parametrize("name", ["tiny-bert-embedder", "tiny-distilbert-embedder"])
+def test_vectors_are_those_of_sentence_transformers(name):
+    expected = json.loads((FIXTURES / name / "expected.json").read_text())
+    vectors = bertqa.SentenceEncoder(FIXTURES / name).encode([first for first, _ in expected["texts"]])
+    assert vectors.dtype == numpy.float32
+    assert numpy.abs(vectors - numpy.array(expected["outputs"])).max() < 1e-4
+
+
+def test_forms(encoder):
+    assert encoder.encode(TEXT).shape == (16,) and encoder.encode([TEXT]).shape == (1, 16)
+    assert encoder.encode([]).shape == (0,)
+    rows = encoder.encode([TEXT, "a"], convert_to_numpy=False, show_progress_bar=True)
+    assert isinstance(rows, list) and numpy.allclose(rows, encoder.encode([TEXT, "a"], batch_size=1))
+    unit = encoder.encode(TEXT, normalize_embeddings=True)
+    assert abs(numpy.linalg.norm(unit) - 1) < 1e-6
+    short = encoder.encode(TEXT, normalize_embeddings=True, truncate_dim=4)
+    assert short.shape == (4,) and abs(numpy.linalg.norm(short) - 1) < 1e-6
+    many = encoder.encode([str(number) for number in range(300)])
+    assert many.shape == (300, 16) and numpy.array_equal(many[299], encoder.encode("299"))
+
+
+def test_long_texts(encoder):
+    """By default a text is cut; on request it is read whole."""
+    whole = bertqa.SentenceEncoder(encoder.context, truncate=False)
+    assert numpy.array_equal(encoder.encode(TEXT * 50), encoder.encode(TEXT * 60))
+    assert not numpy.allclose(whole.encode(TEXT * 50 + "a king"), encoder.encode(TEXT * 50))
+
+
+@pytest.mark.parametrize("as_files", [False, True])
+def test_prompts(encoder, tmp_path, as_files):
+    directory = tmp_path / "model"
+    shutil.copytree(MODEL, directory)
+    settings = {"prompts": {"query": "find: ", "passage": "a "}, "default_prompt_name": "passage"}
+    (directory / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    model = directory
+    if as_files:
+        paths = [path for path in directory.rglob("*") if path.is_file()]
+        model = {str(path.relative_to(directory)): path.read_bytes() for path in paths}
+    prompted = bertqa.SentenceEncoder(model)
+    assert numpy.array_equal(prompted.encode("fox"), encoder.encode("a fox"))
+    assert numpy.array_equal(prompted.encode_query("fox"), encoder.encode("find: fox"))
+    assert numpy.array_equal(prompted.encode_document("fox"), encoder.encode("fox"))
+    assert numpy.array_equal(prompted.encode("fox", prompt="the "), encoder.encode("the fox"))
+    with pytest.raises(ValueError, match="not found in the configured prompts"):
+        prompted.encode("fox", prompt_name="other")
+    with pytest.raises(ValueError, match="not found in the configured prompts"):
+        bertqa.SentenceEncoder(model, default_prompt_name="other")
+
+
+def test_similarity(encoder):
+    vectors = encoder.encode([TEXT, "a king"])
+    found = encoder.similarity(vectors, vectors)
+    assert found.shape == (2, 2) and numpy.allclose(numpy.diag(found), 1, atol=1e-6)
+    for name, expected in ("dot", vectors @ vectors.T), ("euclidean", None), ("manhattan", None):
+        other = bertqa.SentenceEncoder(encoder.context, similarity_fn_name=name)
+        found = other.similarity(vectors, vectors)
+        assert numpy.allclose(found, expected) if expected is not None else found[0, 0] == 0 > found[0, 1]
+    with pytest.raises(ValueError, match="similarity_fn_name"):
+        bertqa.SentenceEncoder(encoder.context, similarity_fn_name="hamming")
+
+
+def test_pairs():
+    ranker = bertqa.CrossEncoder(FIXTURES / "tiny-bert-regression")
+    pairs = [("a fox", TEXT), ("a king", "the river")]
+    scores = ranker.predict(pairs)
+    logits = [one.scores[0].logit for one in ranker.context.classify_batch(pairs)]
+    assert scores.shape == (2,) and numpy.allclose(scores, 1 / (1 + numpy.exp(-numpy.array(logits))))
+    assert ranker.predict(pairs[0]) == scores[0]
+    assert numpy.allclose(ranker.predict(pairs, activation_fn=lambda logits: logits), logits)
+    ranked = ranker.rank("a fox", [TEXT, "a king", "a fox"], top_k=2, return_documents=True)
+    assert len(ranked) == 2 and ranked[0]["score"] >= ranked[1]["score"]
+    assert [list(one) for one in ranked] == [["corpus_id", "score", "text"]] * 2
+    assert ranker.predict([("a", TEXT * 50)]) == ranker.predict([("a", TEXT * 60)])
+    several = bertqa.CrossEncoder(FIXTURES / "tiny-bert-classifier")
+    assert several.predict(pairs).shape == (2, 3)
+    assert numpy.allclose(several.predict(pairs, apply_softmax=True).sum(-1), 1)
+    with pytest.raises(ValueError, match="num_labels=1"):
+        several.rank("a", ["b"])
+
+
+def test_devices(encoder):
+    for make in bertqa.SentenceEncoder, bertqa.CrossEncoder:
+        with pytest.raises(ValueError, match="device"):
+            make(MODEL, device="cuda")
+    with pytest.raises(ValueError, match="precision"):
+        encoder.encode("a", precision="int8")

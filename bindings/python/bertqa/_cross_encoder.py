@@ -1,0 +1,129 @@
+"""CrossEncoder: a classifier of pairs, called like that of sentence-transformers."""
+
+import sys
+from typing import Any, Callable, Dict, List, Optional
+
+from ._context import Context
+from ._sentences import AT_ONCE, check_device, shown
+
+
+class CrossEncoder:
+    """Returns the scores that sentence-transformers returns; pairs are truncated as there.
+
+    model: a Context, or what Context takes as its model: a directory of a classifier of pairs.
+    max_length: the tokens of a pair; default: those of the tokenizer's files, or as many as the model takes.
+    activation_fn: a function of a NumPy array of logits, or a module of torch; default: that of the model's config.json,
+        else the sigmoid for one label, and nothing for more.
+    truncate: False: longer pairs are read as a whole, in windows; default True.
+    options: those of Context; the default precision is "f32".
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        max_length: Optional[int] = None,
+        activation_fn: Optional[Callable[[Any], Any]] = None,
+        truncate: bool = True,
+        device: Any = None,
+        **options: Any,
+    ):
+        from .pipelines._model import Model
+
+        check_device(device)
+        self.context = model if isinstance(model, Context) else Context(model, **{"precision": "f32", **options})
+        self.max_length, self.truncate = max_length, truncate
+        self._model = Model(self.context)
+        self.activation_fn = activation_fn or self._activation()
+
+    def __repr__(self) -> str:
+        return f"<CrossEncoder of {self.context!r}>"
+
+    @property
+    def num_labels(self) -> int:
+        return len(self.context.info.labels)
+
+    def predict(
+        self,
+        sentences: Any,
+        batch_size: int = 32,
+        show_progress_bar: Optional[bool] = None,
+        activation_fn: Optional[Callable[[Any], Any]] = None,
+        apply_softmax: Optional[bool] = False,
+        convert_to_numpy: bool = True,
+        convert_to_tensor: bool = False,
+        device: Any = None,
+    ) -> Any:
+        """Returns the score of one pair, or an array of those of a list of pairs; with several labels a row for each."""
+        import numpy
+
+        from .pipelines._pairs import Cutter, logits_of
+
+        check_device(device)
+        is_one = len(sentences) > 0 and isinstance(sentences[0], str)
+        pairs = [tuple(pair) for pair in ([sentences] if is_one else sentences)]
+        cutter = Cutter(self._model, False, self.truncate, self.max_length)
+        logits: List[List[float]] = []
+        for first in shown(range(0, len(pairs), AT_ONCE), show_progress_bar):
+            logits += logits_of(self.context, [cutter.cut(pair) for pair in pairs[first : first + AT_ONCE]])
+        scores: Any = numpy.array(logits, dtype=numpy.float32).reshape(len(pairs), self.num_labels)
+        scores = _applied(activation_fn or self.activation_fn, scores)
+        if apply_softmax:
+            scores = numpy.exp(scores - scores.max(-1, keepdims=True))
+            scores = scores / scores.sum(-1, keepdims=True)
+        if self.num_labels == 1:
+            scores = scores[:, 0]
+        if convert_to_tensor:
+            import torch
+
+            scores = torch.from_numpy(scores)
+        elif not convert_to_numpy:
+            scores = list(scores)
+        return scores[0] if is_one else scores
+
+    def rank(
+        self,
+        query: str,
+        documents: List[str],
+        top_k: Optional[int] = None,
+        return_documents: bool = False,
+        **options: Any,
+    ) -> List[Dict[str, Any]]:
+        """Returns a dictionary of corpus_id, score and, if asked, text for each document, the best first."""
+        if self.num_labels != 1:
+            raise ValueError("CrossEncoder.rank() only works for models with num_labels=1")
+        scores = self.predict([(query, document) for document in documents], **options)
+        results: List[Dict[str, Any]] = []
+        for index, score in enumerate(scores):
+            results.append({"corpus_id": index, "score": score})
+            if return_documents:
+                results[-1]["text"] = documents[index]
+        return sorted(results, key=lambda one: one["score"], reverse=True)[:top_k]
+
+    def _activation(self) -> Callable[[Any], Any]:
+        config = self._model.config
+        path = config.get("sentence_transformers", {}).get("activation_fn")
+        name = str(path or config.get("sbert_ce_default_activation_function") or "").rpartition(".")[2]
+        if name == "Sigmoid" or (not name and self.num_labels == 1):
+            return _sigmoid
+        if name in ("", "Identity"):
+            return _identity
+        raise ValueError(f"the model's activation_fn is {path}: pass activation_fn")
+
+
+def _identity(logits: Any) -> Any:
+    return logits
+
+
+def _sigmoid(logits: Any) -> Any:
+    import numpy
+
+    return 1 / (1 + numpy.exp(-logits))
+
+
+def _applied(function: Callable[[Any], Any], logits: Any) -> Any:
+    """Applies a function of arrays, or a module of torch to a tensor of the same memory."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(function, torch.nn.Module):
+        return function(torch.from_numpy(logits)).detach().numpy()
+    return function(logits)

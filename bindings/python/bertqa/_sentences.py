@@ -1,0 +1,218 @@
+"""SentenceEncoder: an embedding model, called like SentenceTransformer of sentence-transformers."""
+
+import json
+import os
+import tempfile
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence
+
+from ._context import Context
+
+#: The texts that one call of the library takes.
+AT_ONCE = 256
+CONFIG = "config_sentence_transformers.json"
+SIMILARITIES = ("cosine", "dot", "euclidean", "manhattan")
+
+
+class SentenceEncoder:
+    """Returns the vectors that sentence-transformers returns; texts are truncated as there, unless truncate is False.
+
+    model: a Context, or what Context takes as its model; default: the installed default model.
+    prompts, default_prompt_name: override those of the model's files.
+    similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan"; default: the value in the model's files.
+    truncate_dim: the number of floats to keep of each vector; default: all.
+    truncate: False: longer texts are read as a whole, in windows; default True.
+    options: those of Context; the default precision is "f32".
+    """
+
+    def __init__(
+        self,
+        model: Any = None,
+        *,
+        prompts: Optional[Dict[str, str]] = None,
+        default_prompt_name: Optional[str] = None,
+        similarity_fn_name: Optional[str] = None,
+        truncate_dim: Optional[int] = None,
+        truncate: bool = True,
+        device: Any = None,
+        **options: Any,
+    ):
+        check_device(device)
+        config = _config(model)
+        self.prompts: Dict[str, str] = {
+            "query": "",
+            "document": "",
+            **config.get("prompts", {}),
+            **(prompts or {}),
+        }
+        self.default_prompt_name = default_prompt_name or config.get("default_prompt_name")
+        self._prompt(None, None)
+        self.similarity_fn_name = similarity_fn_name or config.get("similarity_fn_name") or "cosine"
+        if self.similarity_fn_name not in SIMILARITIES:
+            raise ValueError(f"similarity_fn_name is {self.similarity_fn_name!r}, not one of {SIMILARITIES}")
+        self.truncate_dim, self.truncate = truncate_dim, truncate
+        self.context = model if isinstance(model, Context) else _open(model, config, options)
+
+    def __repr__(self) -> str:
+        return f"<SentenceEncoder of {self.context!r}>"
+
+    def get_sentence_embedding_dimension(self) -> int:
+        """The number of floats of a vector."""
+        length = self.context.info.embedding_length
+        return length if self.truncate_dim is None else min(length, self.truncate_dim)
+
+    def encode(
+        self,
+        sentences: Any,
+        prompt_name: Optional[str] = None,
+        prompt: Optional[str] = None,
+        batch_size: int = 32,
+        show_progress_bar: Optional[bool] = None,
+        *,
+        precision: str = "float32",
+        convert_to_numpy: bool = True,
+        convert_to_tensor: bool = False,
+        device: Any = None,
+        normalize_embeddings: bool = False,
+        truncate_dim: Optional[int] = None,
+    ) -> Any:
+        """Returns a vector for one text, and a matrix of a row for each text of a list.
+
+        prompt, prompt_name: the text before each text, or its name in prompts; default: that of default_prompt_name.
+        batch_size: accepted; the library distributes all texts over its threads.
+        show_progress_bar: shows one, if tqdm is installed.
+        convert_to_numpy: False: a list of arrays of floats. convert_to_tensor: True: a tensor of torch.
+        normalize_embeddings: scale vectors to length 1; default: as the model's files say.
+        """
+        check_device(device)
+        if precision != "float32":
+            raise ValueError(f"precision is {precision!r}, but vectors are float32")
+        before = self._prompt(prompt_name, prompt)
+        is_one = isinstance(sentences, str)
+        texts = [before + text for text in ([sentences] if is_one else sentences)]
+        dimension = truncate_dim or self.truncate_dim
+        options: Dict[str, Any] = {"truncate": self.truncate}
+        if normalize_embeddings:
+            options["normalize"] = True
+        rows: List[Any] = []
+        for first in shown(range(0, len(texts), AT_ONCE), show_progress_bar):
+            rows += _cut(
+                self.context.embed(texts[first : first + AT_ONCE], **options), dimension, normalize_embeddings
+            )
+        if not convert_to_numpy and not convert_to_tensor:
+            return rows[0] if is_one else rows
+        import numpy
+
+        result: Any = numpy.array(rows, dtype=numpy.float32) if rows else numpy.asarray([])
+        if convert_to_tensor:
+            import torch
+
+            result = torch.from_numpy(result)
+        return result[0] if is_one else result
+
+    def encode_query(self, sentences: Any, prompt_name: Optional[str] = None, **options: Any) -> Any:
+        """Encodes with the prompt "query"."""
+        if prompt_name is None and options.get("prompt") is None:
+            prompt_name = "query"
+        return self.encode(sentences, prompt_name, **options)
+
+    def encode_document(self, sentences: Any, prompt_name: Optional[str] = None, **options: Any) -> Any:
+        """Encodes with the prompt "document", "passage" or "corpus", the first that the model has."""
+        if prompt_name is None and options.get("prompt") is None:
+            names = ("document", "passage", "corpus")
+            prompt_name = next((name for name in names if name in self.prompts), None)
+        return self.encode(sentences, prompt_name, **options)
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """Returns the matrix of the similarities of each vector of one list with each of the other."""
+        return similarity(self.similarity_fn_name, embeddings1, embeddings2)
+
+    def _prompt(self, name: Optional[str], prompt: Optional[str]) -> str:
+        if prompt is not None:
+            return prompt
+        name = self.default_prompt_name if name is None else name
+        if name is None:
+            return ""
+        if name not in self.prompts:
+            raise ValueError(
+                f"Prompt name '{name}' not found in the configured prompts dictionary: {self.prompts}"
+            )
+        return self.prompts[name]
+
+
+def similarity(name: str, one: Any, other: Any) -> Any:
+    import numpy
+
+    first, second = (numpy.atleast_2d(numpy.asarray(vectors, dtype=numpy.float32)) for vectors in (one, other))
+    if name in ("cosine", "dot"):
+        if name == "cosine":
+            first, second = _unit(first), _unit(second)
+        return first @ second.T
+    order = 2 if name == "euclidean" else 1
+    return -numpy.linalg.norm(first[:, None, :] - second[None, :, :], ord=order, axis=-1)
+
+
+def _unit(vectors: Any) -> Any:
+    import numpy
+
+    return vectors / numpy.maximum(numpy.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
+
+
+def _cut(vectors: Iterable[Any], dimension: Optional[int], is_unit: bool) -> Iterator[Any]:
+    """Yields the first floats of each vector, of length 1 again if the whole was to be."""
+    for vector in vectors:
+        if dimension is not None and dimension < len(vector):
+            vector = vector[:dimension]
+            if is_unit:
+                length = max(sum(value * value for value in vector) ** 0.5, 1e-12)
+                vector = type(vector)("f", (value / length for value in vector))
+        yield vector
+
+
+def check_device(device: Any) -> None:
+    """Accepts None, "cpu" and torch's device of that name."""
+    if device is not None and str(device) != "cpu":
+        raise ValueError(f"device is {device!r}, but bertqa computes on the CPU: leave it out, or pass 'cpu'")
+
+
+def shown(items: Sequence[int], is_shown: Optional[bool]) -> Iterable[int]:
+    """Returns the items, with a progress bar if it is wanted and tqdm is installed."""
+    if not is_shown:
+        return items
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return items
+    return tqdm(items, desc="Batches")  # type: ignore[no-any-return]
+
+
+def _config(model: Any) -> Dict[str, Any]:
+    """Returns sentence-transformers' settings of a directory or of files."""
+    if isinstance(model, Context):
+        model = model._arguments["model"] or model.info.directory
+    if isinstance(model, dict):
+        data = model.get(CONFIG)
+        return dict(json.loads(data)) if data else {}
+    try:
+        with open(os.path.join(os.fspath(model), CONFIG), "rb") as file:
+            return dict(json.load(file))
+    except (OSError, TypeError):
+        return {}
+
+
+def _open(model: Any, config: Dict[str, Any], options: Dict[str, Any]) -> Context:
+    """Opens a model. The library refuses a default prompt, which this class applies itself: a directory of links to the
+    model's files has settings without it."""
+    options = {"precision": "f32", **options}
+    if not config.get("default_prompt_name"):
+        return Context(model, task=None if model is not None else "embed", **options)
+    without = json.dumps({**config, "default_prompt_name": None}).encode()
+    if isinstance(model, dict):
+        return Context({**model, CONFIG: without}, **options)
+    with tempfile.TemporaryDirectory() as directory:
+        source = os.path.abspath(os.fspath(model))
+        for name in os.listdir(source):
+            if name != CONFIG:
+                os.symlink(os.path.join(source, name), os.path.join(directory, name))
+        with open(os.path.join(directory, CONFIG), "wb") as file:
+            file.write(without)
+        return Context(directory, **options)

@@ -1,0 +1,45 @@
+"""Components of LlamaIndex, with its vector index in memory."""
+
+import asyncio
+
+import pytest
+
+from conftest import FIXTURES
+from hosts import TEXTS, host
+
+host("llama_index.core")
+
+from llama_index.core import VectorStoreIndex  # noqa: E402
+from llama_index.core.schema import NodeWithScore, TextNode  # noqa: E402
+
+import bertqa  # noqa: E402
+from bertqa.llama_index import BertQAEmbedding, BertQARerank  # noqa: E402
+
+
+def nodes():
+    return [TextNode(text=text, id_=str(number)) for number, text in enumerate(TEXTS)]
+
+
+def test_embedding():
+    embedding = BertQAEmbedding()
+    vector = bertqa.SentenceEncoder().encode(TEXTS[0]).tolist()
+    assert embedding.get_text_embedding(TEXTS[0]) == pytest.approx(vector, abs=1e-6)
+    assert asyncio.run(embedding.aget_query_embedding(TEXTS[0])) == pytest.approx(vector, abs=1e-6)
+    assert len(embedding.get_text_embedding_batch(TEXTS)) == 3
+    index = VectorStoreIndex(nodes(), embed_model=embedding)
+    found = index.as_retriever(similarity_top_k=2).retrieve("an animal jumped")
+    assert found[0].node.node_id == "0"
+    ranked = BertQARerank(top_n=1).postprocess_nodes(found, query_str="an animal jumped")
+    assert [one.node.node_id for one in ranked] == ["0"]
+
+
+@pytest.mark.parametrize("model", [None, str(FIXTURES / "tiny-bert-regression")])
+def test_rerank(model):
+    given = [NodeWithScore(node=node, score=0.0) for node in nodes()]
+    ranked = BertQARerank(model=model, top_n=2).postprocess_nodes(given, query_str="water in spring")
+    assert len(ranked) == 2 and ranked[0].score >= ranked[1].score
+    if model is None:
+        assert ranked[0].node.node_id == "2"
+    assert BertQARerank(model=model).postprocess_nodes([], query_str="a") == []
+    with pytest.raises(ValueError, match="Missing query"):
+        BertQARerank(model=model).postprocess_nodes(given)

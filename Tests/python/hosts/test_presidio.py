@@ -1,0 +1,68 @@
+"""The recognizer of Presidio, in its analyzer without a model of spaCy."""
+
+import pytest
+
+from hosts import host
+
+host("presidio_analyzer")
+
+from presidio_analyzer import AnalyzerEngine, RecognizerRegistry  # noqa: E402
+from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine  # noqa: E402
+
+from bertqa.presidio import BertQARecognizer  # noqa: E402
+
+TEXT = "Ann Smith of Oslo wrote from ann@example.org and 10.0.0.1."
+
+
+class Nothing(NlpEngine):
+    """An engine that reads nothing: the recognizer needs none."""
+
+    def load(self):
+        pass
+
+    def is_loaded(self):
+        return True
+
+    def process_text(self, text, language):
+        return NlpArtifacts([], [], [], [], self, language)
+
+    def process_batch(self, texts, language, **options):
+        return ((text, self.process_text(text, language)) for text in texts)
+
+    def is_stopword(self, word, language):
+        return False
+
+    def is_punct(self, word, language):
+        return False
+
+    def get_supported_entities(self):
+        return []
+
+    def get_supported_languages(self):
+        return ["en"]
+
+
+@pytest.fixture(scope="module")
+def analyzer():
+    registry = RecognizerRegistry(recognizers=[BertQARecognizer("entities-minilm-l6")], supported_languages=["en"])
+    return AnalyzerEngine(registry=registry, nlp_engine=Nothing(), supported_languages=["en"])
+
+
+def test_analyzer(analyzer):
+    found = {(TEXT[one.start : one.end], one.entity_type) for one in analyzer.analyze(TEXT, language="en")}
+    assert found == {
+        ("Ann Smith", "PERSON"),
+        ("Oslo", "LOCATION"),
+        ("ann@example.org", "EMAIL_ADDRESS"),
+        ("10.0.0.1", "IP_ADDRESS"),
+    }
+    some = analyzer.analyze(TEXT, language="en", entities=["PERSON"])
+    assert [one.entity_type for one in some] == ["PERSON"]
+
+
+def test_rules_alone():
+    recognizer = BertQARecognizer(rules=["ip", "email"])
+    assert recognizer.get_supported_entities() == ["IP_ADDRESS", "EMAIL_ADDRESS"]
+    assert [one.entity_type for one in recognizer.analyze(TEXT, [])] == ["EMAIL_ADDRESS", "IP_ADDRESS"]
+    named = BertQARecognizer("entities-minilm-l6", rules=[], names={"person": "NAME"})
+    assert named.get_supported_entities() == ["LOCATION", "ORGANIZATION", "NAME"]

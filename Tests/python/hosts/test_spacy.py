@@ -1,0 +1,40 @@
+"""The component of spaCy."""
+
+from importlib.metadata import EntryPoint
+
+from conftest import PACKAGE
+from hosts import TEXTS, host
+
+spacy = host("spacy")
+
+import bertqa.spacy  # noqa: E402
+
+
+def test_entities(tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("bertqa", config={"threshold": 0.5, "names": {"person": "PERSON"}})
+    found = [(entity.text, entity.label_) for entity in nlp(TEXTS[1]).ents]
+    assert found == [("Ann Smith", "PERSON"), ("Oslo", "location"), ("Paris", "location")]
+    docs = list(nlp.pipe(TEXTS * 3, batch_size=4))
+    assert [doc.text for doc in docs] == TEXTS * 3
+    assert [(entity.text, entity.label_) for entity in docs[4].ents] == found
+    assert nlp.get_pipe("bertqa").labels == ("PERSON", "location", "organisation")
+    nlp.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    assert [(entity.text, entity.label_) for entity in again(TEXTS[1]).ents] == found
+
+
+def test_other_components():
+    """Entities of another component stay where these do not overlap them."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "YEAR", "pattern": "2019"}])
+    nlp.add_pipe("bertqa", config={"labels": ["person"]})
+    assert [(entity.text, entity.label_) for entity in nlp(TEXTS[1]).ents][-1] == ("2019", "YEAR")
+    assert "location" not in {entity.label_ for entity in nlp(TEXTS[1]).ents}
+
+
+def test_the_entry_point():
+    """spaCy finds the component of the wheel by this line."""
+    [line] = [line for line in (PACKAGE / "pyproject.toml").read_text().splitlines() if "bertqa.spacy:" in line]
+    name, value = line.replace('"', "").split(" = ")
+    assert name == "bertqa" and EntryPoint(name, value, "spacy_factories").load() is bertqa.spacy.make

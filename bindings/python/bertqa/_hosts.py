@@ -1,0 +1,45 @@
+"""What the components for other frameworks share: models that are opened once, and rankers."""
+
+import functools
+import math
+import os
+from typing import Any, List, Sequence
+
+from ._context import Context
+
+
+def opened(model: Any, task: str) -> Context:
+    """Returns a Context as it is, or the model of this name or directory, which is opened once in this process; None is the
+    default model of the task."""
+    if isinstance(model, Context):
+        return model
+    return _open(None if model is None else os.fspath(model), task)
+
+
+@functools.lru_cache(maxsize=16)
+def _open(model: Any, task: str) -> Context:
+    return Context(model, task=None if model is not None else task)
+
+
+def scores(context: Context, query: str, texts: Sequence[str]) -> List[float]:
+    """Returns how well each text matches the query: by a cross-encoder its sigmoid or the probability of its last label, by
+    an embedding model the cosine."""
+    if context.info.task == "embed":
+        first, *others = context.embed([query, *texts], normalize=True)
+        return [sum(one * other for one, other in zip(first, vector)) for vector in others]
+    results = context.classify_batch([(query, text) for text in texts])
+    if len(context.info.labels) == 1:
+        return [_sigmoid(result.scores[0].logit) for result in results]
+    last = len(context.info.labels) - 1
+    return [next(score.probability for score in result.scores if score.id == last) for result in results]
+
+
+def _sigmoid(logit: float) -> float:
+    return 1 / (1 + math.exp(-logit)) if logit > -700 else 0.0
+
+
+def serializable(model: Any) -> Any:
+    """Returns the name or directory of a model for a file."""
+    if isinstance(model, Context):
+        return model._arguments["model"]
+    return None if model is None else os.fspath(model)

@@ -1,0 +1,39 @@
+"""An accessor of pandas: frame.bertqa.answer("body", question=…). Needs pandas and pyarrow; importing it registers it."""
+
+from typing import Any
+
+import pandas
+
+from ._columns import answer_column, classify_column, embed_column, entities_column
+from ._hosts import opened
+
+
+@pandas.api.extensions.register_dataframe_accessor("bertqa")
+class Frame:
+    """Columns of results of a column of texts, with the frame's index. model: a Context or what it takes; default: the
+    default model of the task. options: those of the function of bertqa for columns."""
+
+    def __init__(self, frame: Any):
+        self._frame = frame
+
+    def answer(self, column: str, question: Any, model: Any = None, **options: Any) -> Any:
+        """Returns a frame of answer, start, end, probability, score, gap, sentence and is_impossible. question: a text
+        or the name of a column in a list, [name]."""
+        asked = self._frame[question[0]] if isinstance(question, list) else question
+        return _frame(answer_column(opened(model, "answer"), asked, self._frame[column], **options))
+
+    def classify(self, column: str, model: Any = None, **options: Any) -> Any:
+        """Returns a frame of label, probability and probabilities."""
+        return _frame(classify_column(opened(model, "classify"), self._frame[column], **options))
+
+    def entities(self, column: str, model: Any = None, **options: Any) -> Any:
+        """Returns a series of lists of entities."""
+        return entities_column(opened(model, "entities"), self._frame[column], **options)
+
+    def embed(self, column: str, model: Any = None, **options: Any) -> Any:
+        """Returns a series of vectors."""
+        return embed_column(opened(model, "embed"), self._frame[column], **options)
+
+
+def _frame(series: Any) -> Any:
+    return series.struct.explode()

@@ -1,0 +1,67 @@
+"""A namespace of Polars' expressions: pl.col("body").bertqa.answer("Who?"). Needs polars; importing it registers it."""
+
+from typing import Any, Callable
+
+import polars
+
+from ._columns import answer_column, classify_column, embed_column, entities_column
+from ._hosts import opened
+
+_ANSWER = polars.Struct(
+    {
+        "answer": polars.String, "start": polars.Int64, "end": polars.Int64, "probability": polars.Float32,
+        "score": polars.Float32, "gap": polars.Float32, "sentence": polars.String, "is_impossible": polars.Boolean,
+    }
+)  # fmt: skip
+_ENTITY = polars.Struct(
+    {
+        "label": polars.String, "text": polars.String, "start": polars.Int64, "end": polars.Int64,
+        "score": polars.Float32,
+    }
+)  # fmt: skip
+
+
+@polars.api.register_expr_namespace("bertqa")
+class Expressions:
+    """Columns of results of a column of texts. model: a Context or what it takes; default: the default model of the task.
+    options: those of the function of bertqa for columns."""
+
+    def __init__(self, expression: Any):
+        self._expression = expression
+
+    def answer(self, question: Any, model: Any = None, **options: Any) -> Any:
+        """A struct of the answer to a question, which is a text or an expression, such as pl.col("question")."""
+        context = opened(model, "answer")
+        if isinstance(question, str):
+            return self._mapped(lambda texts: answer_column(context, question, texts, **options), _ANSWER)
+
+        def answered(columns: Any) -> Any:
+            return answer_column(context, columns[1], columns[0], **options)
+
+        return polars.map_batches([self._expression, question], answered, return_dtype=_ANSWER)
+
+    def classify(self, model: Any = None, **options: Any) -> Any:
+        """A struct of label, probability and probabilities."""
+        context = opened(model, "classify")
+        kind = polars.Struct(
+            {
+                "label": polars.String,
+                "probability": polars.Float32,
+                "probabilities": polars.Array(polars.Float32, len(context.info.labels)),
+            }
+        )
+        return self._mapped(lambda texts: classify_column(context, texts, **options), kind)
+
+    def entities(self, model: Any = None, **options: Any) -> Any:
+        """A list of structs of label, text, start, end and score."""
+        context = opened(model, "entities")
+        return self._mapped(lambda texts: entities_column(context, texts, **options), polars.List(_ENTITY))
+
+    def embed(self, model: Any = None, **options: Any) -> Any:
+        """An array of floats."""
+        context = opened(model, "embed")
+        kind = polars.Array(polars.Float32, context.info.embedding_length)
+        return self._mapped(lambda texts: embed_column(context, texts, **options), kind)
+
+    def _mapped(self, function: "Callable[[Any], Any]", kind: Any) -> Any:
+        return self._expression.map_batches(function, return_dtype=kind, is_elementwise=True)

@@ -1,0 +1,75 @@
+"""A recognizer for Presidio's analyzer: personal data by rule and, with a model, names. Needs presidio-analyzer.
+
+registry.add_recognizer(BertQARecognizer("entities-minilm-l6"))
+"""
+
+from typing import Any, Dict, Iterable, List, Optional
+
+from presidio_analyzer import EntityRecognizer, RecognizerResult
+
+from ._entities import PATTERNS, patterns
+from ._hosts import opened
+
+#: Presidio's names for labels of rules and of common models.
+ENTITIES = {
+    "EMAIL": "EMAIL_ADDRESS", "PHONE": "PHONE_NUMBER", "CARD": "CREDIT_CARD", "IBAN": "IBAN_CODE",
+    "IP": "IP_ADDRESS", "URL": "URL", "PER": "PERSON", "LOC": "LOCATION", "ORG": "ORGANIZATION",
+    "ORGANISATION": "ORGANIZATION", "GPE": "LOCATION",
+}  # fmt: skip
+
+
+class BertQARecognizer(EntityRecognizer):
+    """model: a directory or name for bertqa.Context; None: rules alone.
+
+    rules: the kinds of personal data that rules find: see help(bertqa.patterns); None: all.
+    names: Presidio's names for labels of the model, beside the usual ones; others are in capitals.
+    threshold: the lowest score of an entity of the model.
+    """
+
+    def __init__(
+        self,
+        model: Any = None,
+        rules: Optional[Iterable[str]] = None,
+        names: Optional[Dict[str, str]] = None,
+        threshold: float = 0.5,
+        supported_language: str = "en",
+        **options: Any,
+    ):
+        self.model, self.threshold = model, threshold
+        self.rules = list(PATTERNS if rules is None else rules)
+        self.names = {**ENTITIES, **(names or {})}
+        labels = [rule.upper() for rule in self.rules]
+        if model is not None:
+            info = opened(model, "entities").info
+            labels += sorted({label.split("-", 1)[-1] for label in info.labels} - {"O"})
+        entities = list(dict.fromkeys(map(self._name, labels)))
+        super().__init__(supported_entities=entities, supported_language=supported_language, **options)
+
+    def load(self) -> None:
+        """The model is open."""
+
+    def analyze(self, text: str, entities: List[str], nlp_artifacts: Any = None) -> List[RecognizerResult]:
+        found = list(patterns(text, self.rules)) if self.rules else []
+        if self.model is not None:
+            names = opened(self.model, "entities").entities(text, threshold=self.threshold)
+            # A name that is a part of an address is no person or place.
+            found += [
+                one for one in names if not any(one.start < two.end and two.start < one.end for two in found)
+            ]
+        results = [
+            RecognizerResult(
+                entity_type=self._name(one.label),
+                start=one.start,
+                end=one.end,
+                score=one.score,
+                recognition_metadata={
+                    RecognizerResult.RECOGNIZER_NAME_KEY: self.name,
+                    RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: self.id,
+                },
+            )
+            for one in found
+        ]
+        return [one for one in results if not entities or one.entity_type in entities]
+
+    def _name(self, label: str) -> str:
+        return self.names.get(label, self.names.get(label.upper(), label.upper()))

@@ -1,0 +1,81 @@
+"""A pipeline component for spaCy, which sets the entities of documents. Needs spacy.
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("bertqa", config={"threshold": 0.5})
+
+spaCy finds the component by an entry point of the wheel; without the wheel, import bertqa.spacy first.
+"""
+
+from typing import Any, Dict, Iterable, Iterator, List, Optional
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import filter_spans, minibatch
+
+from ._hosts import opened
+
+
+class BertQAEntities:
+    """model: a directory or name for bertqa.Context; default: the default model.
+
+    labels: the labels to keep; default: all. names: the label of spaCy for labels of the model, such as {"person": "PERSON"}.
+    threshold: the lowest score of an entity.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: Optional[str],
+        labels: Optional[List[str]],
+        threshold: float,
+        names: Dict[str, str],
+    ):
+        self.name, self.model, self.wanted, self.threshold, self.names = name, model, labels, threshold, names
+
+    def __call__(self, doc: Doc) -> Doc:
+        return self._read([doc])[0]
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        for docs in minibatch(stream, size=batch_size):
+            yield from self._read(docs)
+
+    @property
+    def labels(self) -> Any:
+        """The labels that this component can set."""
+        found = {label.rpartition("-")[2] for label in opened(self.model, "entities").info.labels} - {"O"}
+        return tuple(sorted(self.names.get(label, label) for label in found))
+
+    def _read(self, docs: List[Doc]) -> List[Doc]:
+        texts = [doc.text for doc in docs]
+        options: Dict[str, Any] = {"labels": self.wanted, "threshold": self.threshold}
+        for doc, entities in zip(docs, opened(self.model, "entities").entities_batch(texts, **options)):
+            spans = [
+                doc.char_span(one.start, one.end, self.names.get(one.label, one.label), alignment_mode="expand")
+                for one in entities
+            ]
+            # Entities of an earlier component stay where these do not overlap them.
+            doc.set_ents(filter_spans([*(span for span in spans if span is not None), *doc.ents]))
+        return docs
+
+    def to_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> None:
+        """The model is a directory of its own, and the config names it."""
+
+    def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "BertQAEntities":
+        return self
+
+
+@Language.factory(
+    "bertqa",
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
+    default_config={"model": None, "labels": None, "threshold": 0.0, "names": {}},
+)
+def make(
+    nlp: Language,
+    name: str,
+    model: Optional[str],
+    labels: Optional[List[str]],
+    threshold: float,
+    names: Dict[str, str],
+) -> BertQAEntities:
+    """Makes the component."""
+    return BertQAEntities(name, model, labels, threshold, names)

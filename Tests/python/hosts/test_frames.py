@@ -18,7 +18,7 @@ def test_pandas():
     assert found["answer"].isna().tolist() == [False, False, False, True]
     joined = frame.join(found)
     assert joined.loc["b", "body"][joined.loc["b", "start"] : joined.loc["b", "end"]] == "Paris"
-    assert frame.bertqa.answer("body", question=["question"]).equals(found)
+    assert frame.bertqa.answer("body", question=frame["question"]).equals(found)
     assert set(frame.bertqa.classify("body").columns) == {"label", "probability", "probabilities"}
     assert frame.bertqa.entities("body", threshold=0.5).tolist()[1][0]["text"] == "Ann Smith"
     assert len(frame.bertqa.embed("body").tolist()[0]) == 384

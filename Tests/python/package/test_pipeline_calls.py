@@ -169,6 +169,12 @@ def test_the_default_models():
     reader = bertqa.pipeline("question-answering")
     assert reader(question="Who jumps over the dog?", context=TEXT)["answer"] == "The quick fox"
     assert bertqa.pipeline("ner", aggregation_strategy="simple")("Ann Smith lives.")[0]["word"] == "ann smith"
+    classifier = bertqa.pipeline("text-classification", top_k=None)
+    found, short = classifier(["The striker scored twice in the match.", "a"])
+    assert found[0]["label"] == "sport" and sum(one["score"] for one in found) == pytest.approx(1)
+    expected = classifier.context.classify("The striker scored twice in the match.").probabilities
+    assert {one["label"]: one["score"] for one in found} == pytest.approx(expected, abs=1e-6)
+    assert len(short) == len(found) and len({one["score"] for one in short}) == 1
 
 
 def test_imports_are_lazy():

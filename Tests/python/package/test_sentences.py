@@ -1,6 +1,7 @@
 """SentenceEncoder and CrossEncoder on tiny models; Tests/parity4 compares them with sentence-transformers."""
 
 import json
+import pickle
 import shutil
 
 import numpy
@@ -61,6 +62,8 @@ def test_prompts(encoder, tmp_path, as_files):
     assert numpy.array_equal(prompted.encode_query("fox"), encoder.encode("find: fox"))
     assert numpy.array_equal(prompted.encode_document("fox"), encoder.encode("fox"))
     assert numpy.array_equal(prompted.encode("fox", prompt="the "), encoder.encode("the fox"))
+    again = pickle.loads(pickle.dumps(prompted))
+    assert numpy.array_equal(again.encode("fox"), prompted.encode("fox"))
     with pytest.raises(ValueError, match="not found in the configured prompts"):
         prompted.encode("fox", prompt_name="other")
     with pytest.raises(ValueError, match="not found in the configured prompts"):

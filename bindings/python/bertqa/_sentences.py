@@ -3,9 +3,10 @@
 import json
 import os
 import tempfile
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ._context import Context
+from ._errors import Unsupported
 
 #: The texts that one call of the library takes.
 AT_ONCE = 256
@@ -37,7 +38,16 @@ class SentenceEncoder:
         **options: Any,
     ):
         check_device(device)
-        config = _config(model)
+        self._arguments = (
+            model,
+            prompts,
+            default_prompt_name,
+            similarity_fn_name,
+            truncate_dim,
+            truncate,
+            options,
+        )
+        self.context, config = _opened(model, options)
         self.prompts: Dict[str, str] = {
             "query": "",
             "document": "",
@@ -50,7 +60,10 @@ class SentenceEncoder:
         if self.similarity_fn_name not in SIMILARITIES:
             raise ValueError(f"similarity_fn_name is {self.similarity_fn_name!r}, not one of {SIMILARITIES}")
         self.truncate_dim, self.truncate = truncate_dim, truncate
-        self.context = model if isinstance(model, Context) else _open(model, config, options)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """Pickles the arguments; unpickling opens the model anew."""
+        return _again, self._arguments
 
     def __repr__(self) -> str:
         return f"<SentenceEncoder of {self.context!r}>"
@@ -185,34 +198,54 @@ def shown(items: Sequence[int], is_shown: Optional[bool]) -> Iterable[int]:
     return tqdm(items, desc="Batches")  # type: ignore[no-any-return]
 
 
-def _config(model: Any) -> Dict[str, Any]:
-    """Returns sentence-transformers' settings of a directory or of files."""
+def _again(model: Any, prompts: Any, prompt: Any, function: Any, dimension: Any, cut: bool, options: Any) -> Any:
+    return SentenceEncoder(
+        model,
+        prompts=prompts,
+        default_prompt_name=prompt,
+        similarity_fn_name=function,
+        truncate_dim=dimension,
+        truncate=cut,
+        **options,
+    )
+
+
+def _opened(model: Any, options: Dict[str, Any]) -> Tuple[Context, Dict[str, Any]]:
+    """Returns the context of a model and sentence-transformers' settings in its files.
+
+    The library refuses a default prompt, which SentenceEncoder applies: the model is then opened without it.
+    """
     if isinstance(model, Context):
-        model = model._arguments["model"] or model.info.directory
-    if isinstance(model, dict):
-        data = model.get(CONFIG)
-        return dict(json.loads(data)) if data else {}
+        return model, _config(model)
+    options = {"precision": "f32", "task": None if model is not None else "embed", **options}
     try:
-        with open(os.path.join(os.fspath(model), CONFIG), "rb") as file:
-            return dict(json.load(file))
-    except (OSError, TypeError):
-        return {}
-
-
-def _open(model: Any, config: Dict[str, Any], options: Dict[str, Any]) -> Context:
-    """Opens a model. The library refuses a default prompt, which this class applies itself: a directory of links to the
-    model's files has settings without it."""
-    options = {"precision": "f32", **options}
-    if not config.get("default_prompt_name"):
-        return Context(model, task=None if model is not None else "embed", **options)
+        context = Context(model, **options)
+        return context, _config(context)
+    except Unsupported as error:
+        if "default_prompt_name" not in str(error):
+            raise
+    with Context(model, tokenizer_only=True) as tokenizer:
+        config, source = _config(tokenizer), tokenizer.info.directory
     without = json.dumps({**config, "default_prompt_name": None}).encode()
-    if isinstance(model, dict):
-        return Context({**model, CONFIG: without}, **options)
+    if isinstance(model, Mapping):
+        return Context({**model, CONFIG: without}, **options), config
+    # A directory of links to the model's files, with other settings.
     with tempfile.TemporaryDirectory() as directory:
-        source = os.path.abspath(os.fspath(model))
         for name in os.listdir(source):
             if name != CONFIG:
-                os.symlink(os.path.join(source, name), os.path.join(directory, name))
+                os.symlink(os.path.abspath(os.path.join(source, name)), os.path.join(directory, name))
         with open(os.path.join(directory, CONFIG), "wb") as file:
             file.write(without)
-        return Context(directory, **options)
+        return Context(directory, **options), config
+
+
+def _config(context: Context) -> Dict[str, Any]:
+    """Returns sentence-transformers' settings of a model's directory or files."""
+    model = context._arguments["model"]
+    try:
+        if isinstance(model, Mapping):
+            return dict(json.loads(model[CONFIG]))
+        with open(os.path.join(context.info.directory, CONFIG), "rb") as file:
+            return dict(json.load(file))
+    except (KeyError, OSError):
+        return {}

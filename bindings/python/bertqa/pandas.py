@@ -18,9 +18,8 @@ class Frame:
 
     def answer(self, column: str, question: Any, model: Any = None, **options: Any) -> Any:
         """Returns a frame of answer, start, end, probability, score, gap, sentence and is_impossible. question: a text
-        or the name of a column in a list, [name]."""
-        asked = self._frame[question[0]] if isinstance(question, list) else question
-        return _frame(answer_column(opened(model, "answer"), asked, self._frame[column], **options))
+        for all rows, or a series."""
+        return _frame(answer_column(opened(model, "answer"), question, self._frame[column], **options))
 
     def classify(self, column: str, model: Any = None, **options: Any) -> Any:
         """Returns a frame of label, probability and probabilities."""

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .._context import Context, tokenize_call
 from .._text import encoded, spans
@@ -56,7 +56,7 @@ class Model:
     def _file(self, name: str, size: int = -1) -> bytes:
         """Returns a file of the model's directory, or nothing if there is none."""
         model = self.context._arguments["model"]
-        if isinstance(model, dict):
+        if isinstance(model, Mapping):
             return bytes(model.get(name, b"")[: None if size < 0 else size])
         try:
             with open(os.path.join(self.context.info.directory, name), "rb") as file:

@@ -1,5 +1,6 @@
 """Texts and pairs of texts for a classifier, and where their truncation ends."""
 
+from math import log
 from typing import Any, Callable, List, Optional, Tuple
 
 from .._context import Context
@@ -9,10 +10,17 @@ Pair = Tuple[str, Optional[str]]
 
 
 def logits_of(context: Context, texts: List[Pair]) -> List[List[float]]:
-    """Returns the logits of each text by the number of the label."""
+    """Returns the logits of each text by the number of the label; for word-count models logarithms of the probabilities,
+    which a calibration may have changed, equal ones for a text that is too short."""
     given: List[Any] = [first if second is None else (first, second) for first, second in texts]
     found = context.classify_batch(given)
-    return [[score.logit for score in sorted(one.scores, key=lambda score: score.id)] for one in found]
+    is_counted = context.info.architecture == "WordCountClassifier"
+    rows = []
+    for one in found:
+        scores = sorted(one.scores, key=lambda score: score.id)
+        row = [log(max(score.probability, 1e-45)) if is_counted else score.logit for score in scores]
+        rows.append(row or [0.0] * len(context.info.labels))
+    return rows
 
 
 class Cutter:

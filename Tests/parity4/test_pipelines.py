@@ -73,8 +73,11 @@ def test_random_calls(task, name):
         try:
             expected = other(given, **options)
         except BaseException as error:
-            # A doc_stride for which there is no room ends in a panic of the tokenizers library.
-            kind = Exception if type(error).__name__ == "PanicException" else type(error)
+            # A doc_stride for which there is no room ends in a panic of the tokenizers library. bertqa lowers its default.
+            is_panic = type(error).__name__ == "PanicException"
+            if is_panic and "doc_stride" not in options:
+                continue
+            kind = Exception if is_panic else type(error)
             with pytest.raises(kind):
                 ours(name, task)(given, **options)
             continue

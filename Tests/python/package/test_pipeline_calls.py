@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import pathlib
+import random
 import subprocess
 import sys
 
@@ -137,6 +138,41 @@ def test_a_long_question():
     assert bertqa.pipeline("question-answering", FIXTURES / "tiny-bert")(**given)["answer"] in TEXT
     with pytest.raises(bertqa.InvalidArgument, match="no room"):
         bertqa.pipeline("question-answering", FIXTURES / "tiny-bert", compat="strict")(**given, max_seq_len=64)
+
+
+ODD = [
+    "\u00e9\u0301\u200d",
+    "\U0001f469\u200d\U0001f4bb",
+    "\ud800",
+    "\u3000",
+    "\x00",
+    "\r\n",
+    "[CLS]",
+    "##s",
+    "\u0130",
+    "\ufdfa",
+    "'ll",
+]
+
+
+@pytest.mark.parametrize("name", ["tiny-bert", "tiny-albert", "tiny-roberta", "tiny-deberta", "tiny-modernbert"])
+def test_odd_texts(name):
+    """Ranges are those of the text, whatever is in it."""
+    rng = random.Random(name)
+    for compat in None, "strict":
+        reader = bertqa.pipeline("question-answering", FIXTURES / name, compat=compat)
+        entities = FIXTURES / f"{name}-entities"
+        tagger = bertqa.pipeline("ner", entities, compat=compat) if entities.exists() else None
+        for _ in range(30):
+            text = "".join(rng.choice([*ODD, "fox ", "the ", "a", " "]) for _ in range(rng.randint(1, 40)))
+            found = reader(question="Who?", context=text, top_k=3)
+            for one in found if isinstance(found, list) else [found]:
+                assert text[one["start"] : one["end"]] == one["answer"]
+            if tagger is None:
+                continue
+            for strategy in "none", "simple", "first":
+                for one in tagger(text, aggregation_strategy=strategy, ignore_labels=[]):
+                    assert 0 <= one["start"] <= one["end"] <= len(text) and 0 < one["score"] <= 1
 
 
 def test_creating():

@@ -68,13 +68,14 @@ class QuestionAnsweringPipeline(Pipeline):
         """Returns max_seq_len and doc_stride."""
         length = settings.get("max_seq_len")
         length = min(self.model.tokenizer_length, 384) if length is None else length
-        stride = settings.get("doc_stride")
-        stride = min(length // 2, 128) if stride is None else stride
+        stride, used = settings.get("doc_stride"), min(length, self.model.maximum)
+        if stride is None:
+            return used, min(used // 2, 128)
         if stride > length:
             raise ValueError(f"`doc_stride` ({stride}) is larger than `max_seq_len` ({length})")
         if stride < 0:
             raise OverflowError("doc_stride is negative")
-        return min(length, self.model.maximum), stride
+        return used, stride
 
     def _windows(
         self, question: Tokens, context: Tokens, length: int, stride: int, settings: Dict[str, Any]
@@ -88,12 +89,12 @@ class QuestionAnsweringPipeline(Pipeline):
             raise InvalidArgument(
                 f"the question has {len(ids)} tokens, which leaves no room for the context in max_seq_len {length}"
             )
-        elif stride >= room:
+        elif stride >= room and settings.get("doc_stride") is not None:
             raise InvalidArgument(
                 f"doc_stride is {stride}, but a window has room for {room} tokens of the context"
             )
         else:
-            spans = [(0, room)]
+            spans, stride = [(0, room)], stride if stride < room else room // 2
             while spans[-1][1] < len(context):
                 first = spans[-1][0] + room - stride
                 spans.append((first, min(first + room, len(context))))

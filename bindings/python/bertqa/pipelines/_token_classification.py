@@ -1,5 +1,6 @@
 """Token classification, with the entities of transformers' pipeline."""
 
+import itertools
 import warnings
 from typing import Any, Dict, List, Tuple
 
@@ -92,16 +93,17 @@ class TokenClassificationPipeline(Pipeline):
         results, position = [], 0
         for entity in found:
             # Both are in text order. Several tokens of one character have one range, and an entity each.
-            while position < len(tokens) and not _is_within(tokens, position, entity.start, entity.end):
-                position += 1
-            first = last = position
+            position = min(position, len(tokens) - 1)
+            left = itertools.takewhile(lambda i: tokens.offsets[i][0] < entity.end, range(position, len(tokens)))
+            within = (index for index in left if _is_within(tokens, index, entity.start, entity.end))
+            first = last = next(within, position)
             if strategy != "none":
                 while last + 1 < len(tokens) and tokens.offsets[last + 1][0] < entity.end:
                     last += 1
             position = last + 1
             pieces = [self.model.piece(id) for id in tokens.ids[first : last + 1]]
             if strategy == "none":
-                unknown_id = first < len(tokens) and tokens.ids[first] == self.model.unknown
+                unknown_id = tokens.ids[first] == self.model.unknown
                 result: Dict[str, Any] = {"entity": entity.label, "score": entity.score, "index": first + 1}
                 result["word"] = text[slice(*tokens.offsets[first])] if unknown_id else "".join(pieces)
             else:

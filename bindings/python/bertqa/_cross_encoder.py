@@ -4,6 +4,7 @@ import sys
 from typing import Any, Callable, Dict, List, Optional
 
 from ._context import Context
+from ._hosts import exact
 from ._sentences import AT_ONCE, check_device, shown
 
 
@@ -15,7 +16,7 @@ class CrossEncoder:
     activation_fn: a function of a NumPy array of logits, or a module of torch; default: that of the model's config.json,
         else the sigmoid for one label, and nothing for more.
     truncate: False: longer pairs are read as a whole, in windows; default True.
-    options: those of Context; the default precision is "f32".
+    options: those of Context; the default precision is "f32", or "int8" for a model that is stored so.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class CrossEncoder:
         from .pipelines._model import Model
 
         check_device(device)
-        self.context = model if isinstance(model, Context) else Context(model, **{"precision": "f32", **options})
+        self.context = model if isinstance(model, Context) else exact(model, **options)
         self.max_length, self.truncate = max_length, truncate
         self._model = Model(self.context)
         self.activation_fn = activation_fn or self._activation()

@@ -21,6 +21,17 @@ def _open(model: Any, task: str) -> Context:
     return Context(model, task=None if model is not None else task)
 
 
+def exact(model: Any, **options: Any) -> Context:
+    """Opens a model in f32, whose results are those of the original implementations; in int8 if it is stored so."""
+    if options.get("precision") is not None:
+        return Context(model, **options)
+    context = Context(model, **options)
+    if context.info.precision != "bf16":
+        return context
+    context.close()
+    return Context(model, **{**options, "precision": "f32"})
+
+
 def scores(context: Context, query: str, texts: Sequence[str]) -> List[float]:
     """Returns how well each text matches the query: by a cross-encoder its sigmoid or the probability of its last label, by
     an embedding model the cosine."""

@@ -18,7 +18,7 @@ def pipeline(task: Optional[str] = None, model: Any = None, **options: Any) -> "
         "zero-shot-classification"; default: the one that the model was trained for.
     model: a Context, or what Context takes as its model; default: the default model of the task.
     compat: "strict": as transformers does where the default is deliberately different; default None.
-    precision, threads: those of Context; the default precision is "f32".
+    precision, threads: those of Context; the default precision is "f32", or "int8" for a model that is stored so.
     device: None, -1 or "cpu"; others raise ValueError.
     options: other arguments of transformers' pipeline, and of its call, whose defaults they become.
     """

@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 
 from ._context import Context
 from ._errors import Unsupported
+from ._hosts import exact
 
 #: The texts that one call of the library takes.
 AT_ONCE = 256
@@ -22,7 +23,7 @@ class SentenceEncoder:
     similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan"; default: the value in the model's files.
     truncate_dim: the number of floats to keep of each vector; default: all.
     truncate: False: longer texts are read as a whole, in windows; default True.
-    options: those of Context; the default precision is "f32".
+    options: those of Context; the default precision is "f32", or "int8" for a model that is stored so.
     """
 
     def __init__(
@@ -217,9 +218,9 @@ def _opened(model: Any, options: Dict[str, Any]) -> Tuple[Context, Dict[str, Any
     """
     if isinstance(model, Context):
         return model, _config(model)
-    options = {"precision": "f32", "task": None if model is not None else "embed", **options}
+    options = {"task": None if model is not None else "embed", **options}
     try:
-        context = Context(model, **options)
+        context = exact(model, **options)
         return context, _config(context)
     except Unsupported as error:
         if "default_prompt_name" not in str(error):
@@ -228,7 +229,7 @@ def _opened(model: Any, options: Dict[str, Any]) -> Tuple[Context, Dict[str, Any
         config, source = _config(tokenizer), tokenizer.info.directory
     without = json.dumps({**config, "default_prompt_name": None}).encode()
     if isinstance(model, Mapping):
-        return Context({**model, CONFIG: without}, **options), config
+        return exact({**model, CONFIG: without}, **options), config
     # A directory of links to the model's files, with other settings.
     with tempfile.TemporaryDirectory() as directory:
         for name in os.listdir(source):
@@ -236,7 +237,7 @@ def _opened(model: Any, options: Dict[str, Any]) -> Tuple[Context, Dict[str, Any
                 os.symlink(os.path.abspath(os.path.join(source, name)), os.path.join(directory, name))
         with open(os.path.join(directory, CONFIG), "wb") as file:
             file.write(without)
-        return Context(directory, **options), config
+        return exact(directory, **options), config
 
 
 def _config(context: Context) -> Dict[str, Any]:

@@ -4,6 +4,7 @@ from typing import Any, Dict, Optional, Tuple, Type
 
 from .._context import Context
 from .._errors import Unsupported
+from .._hosts import exact
 from ._base import Pipeline
 from ._question_answering import QuestionAnsweringPipeline
 from ._text_classification import TextClassificationPipeline
@@ -86,8 +87,8 @@ def _load(
         raise ValueError(f"{task} has no default model: name a directory")
     if precision is None:
         name = str(dtype).rpartition(".")[2]
-        precision = PRECISIONS.get(name, "f32")
-    return Context(model, task=None if model is not None else default, precision=precision, threads=threads)
+        precision = PRECISIONS.get(name)
+    return exact(model, task=None if model is not None else default, precision=precision, threads=threads)
 
 
 def _task_of(context: Context) -> str:

@@ -718,7 +718,9 @@ def test_a_run_with_competing_passages(trainer, tmp_path):
     train, _ = trainer
     negatives = tmp_path / "negatives.jsonl"
     # Passages 0 to 4 differ in how often "So it was said." precedes; question 7 has none.
-    lines = [{"id": str(index), "passages": [(index + 1) % 5, (index + 2) % 5]} for index in range(24) if index != 7]
+    lines = [
+        {"id": str(index), "passages": [(index + 1) % 5, (index + 2) % 5]} for index in range(24) if index != 7
+    ]
     negatives.write_text("".join(json.dumps(line) + "\n" for line in lines))
     options = ["--negatives", str(negatives), "--negatives-share", "1", "--competing", "2"]
     state = train("run", "--passes", "20", "--dropout", "0", *options)

@@ -7,13 +7,13 @@ from typing import Any, Dict, Iterable, List, Optional
 
 from presidio_analyzer import EntityRecognizer, RecognizerResult
 
-from ._entities import PATTERNS, patterns
+from ._entities import PATTERN_GROUPS, patterns
 from ._hosts import opened
 
 #: Presidio's names for labels of rules and of common models.
 ENTITIES = {
     "EMAIL": "EMAIL_ADDRESS", "PHONE": "PHONE_NUMBER", "CARD": "CREDIT_CARD", "IBAN": "IBAN_CODE",
-    "IP": "IP_ADDRESS", "URL": "URL", "PER": "PERSON", "LOC": "LOCATION", "ORG": "ORGANIZATION",
+    "IP": "IP_ADDRESS", "MAC": "MAC_ADDRESS", "ES_DNI": "ES_NIF", "PER": "PERSON", "LOC": "LOCATION", "ORG": "ORGANIZATION",
     "ORGANISATION": "ORGANIZATION", "GPE": "LOCATION",
 }  # fmt: skip
 
@@ -21,7 +21,7 @@ ENTITIES = {
 class BertQARecognizer(EntityRecognizer):
     """model: a directory or name for bertqa.Context; None: rules alone.
 
-    rules: the kinds of personal data that rules find: see help(bertqa.patterns); None: all.
+    rules: the kinds and groups of personal data that rules find: see help(bertqa.patterns); None: "all".
     names: Presidio's names for labels of the model, beside the usual ones; others are in capitals.
     threshold: the lowest score of an entity of the model.
     """
@@ -36,7 +36,8 @@ class BertQARecognizer(EntityRecognizer):
         **options: Any,
     ):
         self.model, self.threshold = model, threshold
-        self.rules = list(PATTERNS if rules is None else rules)
+        groups = ["all"] if rules is None else rules
+        self.rules = [rule for group in groups for rule in PATTERN_GROUPS.get(group, (group,))]
         self.names = {**ENTITIES, **(names or {})}
         labels = [rule.upper() for rule in self.rules]
         if model is not None:

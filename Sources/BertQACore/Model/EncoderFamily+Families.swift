@@ -187,7 +187,8 @@ extension EncoderFamily {
       fixed: [
         Setting("prenorm", .bool(false)), Setting("parallel_block", .bool(false)),
         Setting("use_rms_norm", .bool(false)), Setting("causal", .bool(false)),
-        Setting("rotary_emb_interleaved", .bool(false)), Setting("rotary_emb_fraction", .number(JSON.Number(double: 1, integer: 1))),
+        Setting("rotary_emb_interleaved", .bool(false)),
+        Setting("rotary_emb_fraction", .number(JSON.Number(double: 1, integer: 1))),
         Setting("rotary_scaling_factor", .null), Setting("rotary_emb_scale_base", .null),
       ],
       rotaryTheta: "rotary_emb_base", hasOwnCode: true,
@@ -215,7 +216,8 @@ extension EncoderFamily {
       configuration: ConfigurationKeys(
         biases: Biases(intermediate: .never),
         fixed: [
-          Setting("position_embedding_type", .string("rope")), Setting("layer_norm_type", .string("layer_norm")),
+          Setting("position_embedding_type", .string("rope")),
+          Setting("layer_norm_type", .string("layer_norm")),
           Setting("pack_qkv", .bool(true)), Setting("logn_attention_scale", .bool(false)),
         ],
         rotaryTheta: "rope_theta", hasOwnCode: true,

@@ -156,7 +156,8 @@ extension ModelConfiguration {
     }
     biases = Biases(
       attention: try has(keys.biases.attention), intermediate: try has(keys.biases.intermediate),
-      output: try has(keys.biases.output), norm: try has(keys.biases.norm), pooler: try has(keys.biases.pooler))
+      output: try has(keys.biases.output), norm: try has(keys.biases.norm),
+      pooler: try has(keys.biases.pooler))
     if let key = keys.classifierPooling, let name = try reader.string(key) {
       switch name {
       case "cls": classifierPooling = .first

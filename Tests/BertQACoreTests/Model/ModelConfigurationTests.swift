@@ -168,7 +168,8 @@ struct ModelConfigurationTests {
     ),
     ("NewModel", "\"pack_qkv\": false", "\"pack_qkv\" is false; only true is supported"),
     (
-      "NewModel", "\"rope_scaling\": {\"type\": \"yarn\"}", "\"type\" is \"yarn\"; only \"default\" is supported"
+      "NewModel", "\"rope_scaling\": {\"type\": \"yarn\"}",
+      "\"type\" is \"yarn\"; only \"default\" is supported"
     ),
     (
       "NewModel", "\"position_embedding_type\": \"absolute\"",
@@ -184,8 +185,10 @@ struct ModelConfigurationTests {
 
   @Test func modulesOfModernBert() throws {
     let usual = try readModel("ModernBertModel", "\"norm_eps\": 1e-5")
-    #expect(usual.biases == .init(
-        attention: false, intermediate: false, output: false, norm: false, pooler: false))
+    #expect(
+      usual.biases
+        == .init(
+          attention: false, intermediate: false, output: false, norm: false, pooler: false))
     #expect(usual.classifierPooling == .first && usual.layerNormEps == 1e-5)
     let all = try readModel(
       "ModernBertForSequenceClassification",

@@ -42,7 +42,9 @@ struct QuantizerTests {
         for (old, new) in zip(before, after) {
           #expect(new.name == old.name)
           #expect(new.shape == old.shape)
-          let isFloat = floats.contains { new.name.hasPrefix($0) || "\(names.prefix)\(new.name)".hasPrefix($0) }
+          let isFloat = floats.contains {
+            new.name.hasPrefix($0) || "\(names.prefix)\(new.name)".hasPrefix($0)
+          }
           let isKept = isFloat || new.shape.count == 1
           #expect(new.dataType == (isKept ? .f32 : .i8))
           if isKept {

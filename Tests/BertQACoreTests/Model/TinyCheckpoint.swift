@@ -82,7 +82,8 @@ struct TinyCheckpoint {
       var inputs = inner
       switch family.feedForward {
       case .dense: break
-      case .gated(.module(let name)): linear(base + name, inner, hidden, hasBias: biases.intermediate == .always)
+      case .gated(.module(let name)):
+        linear(base + name, inner, hidden, hasBias: biases.intermediate == .always)
       case .gated(.behind), .gated(.before): inputs = 2 * inner
       }
       linear(base + layer.intermediate, inputs, hidden, hasBias: biases.intermediate == .always)

@@ -47,9 +47,9 @@ import Testing
     #expect(model.windowsPerCall.withLock { $0 } == [3, 3])
   }
 
-  @Test func withoutASureAnswerTwentyAreRead() throws {
+  @Test func withoutASureAnswerTenAreRead() throws {
     let result = try Self.ask("who", [Self.document(30, [4: "who"])])
-    #expect(result.windowCount == 20 && result.skippedWindowCount == 10 && result.stop == .limit)
+    #expect(result.windowCount == 10 && result.skippedWindowCount == 20 && result.stop == .limit)
     let fewer = try Self.ask("who", [Self.document(7, [4: "who"])])
     #expect(fewer.windowCount == 7 && fewer.skippedWindowCount == 0 && fewer.stop == .all)
   }

@@ -70,7 +70,7 @@ def test_nothing_is_left_out():
     for document in DOCUMENTS:
         found = blocks(document)
         assert document.read_text(encoding="utf-8").count("```") % 2 == 0
-        assert {block.language for block in found} <= {"", "c", "python", "sh", "swift"}, (
+        assert {block.language for block in found} <= {"", "c", "diff", "python", "sh", "swift"}, (
             "text without its program"
         )
         assert [block for block in found if block.language == "python"], document

@@ -94,7 +94,8 @@ def test_long_documents_are_shown_around_their_answers(context, kind):
 
 
 def test_many_answers_are_cut(tiny):
-    result = tiny.answer("who", "the river has seen " * 2000, top_k=1000)
+    text = " ".join(f"the river has seen {number}" for number in range(2000))
+    result = tiny.answer("who", text, top_k=1000)
     assert len(result.answers) > 100
     found = page(result)
     assert len(found.marks) == 20 and f"and {len(result.answers) - 20:,} more" in found.text

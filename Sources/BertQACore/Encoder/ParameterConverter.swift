@@ -136,13 +136,11 @@ struct ParameterConverter {
     }
     let elements = try take(Int8.self, count: rows * width)
     let scales = try take(Float.self, count: rows)
-    let team = ThreadPool.Team(maxThreads: max(1, min(threads, rows / Self.rowsPerTask)))
+    let threads = max(1, min(threads, rows / QuantizingWork.rowsPerTask))
     let work = QuantizingWork(
-      tensor: tensor, floats: try AlignedBuffer(uninitializedCount: team.threadCount * width),
-      elements: elements, scales: scales, sums: sums)
-    team.run(count: (rows + Self.rowsPerTask - 1) / Self.rowsPerTask) { task, seat in
-      work.quantize(task * Self.rowsPerTask..<min(rows, (task + 1) * Self.rowsPerTask), seat: seat)
-    }
+      tensor: tensor, floats: try SharedBuffer(count: threads * width), elements: elements, scales: scales,
+      sums: sums)
+    work.run(threads: threads)
     let badRow = work.badRow.load(ordering: .relaxed)
     guard badRow == .max else {
       throw BertQAError(
@@ -152,8 +150,6 @@ struct ParameterConverter {
       elements: UnsafePointer(elements), scale: UnsafePointer(scales), sums: UnsafePointer(sums),
       large: try large(elements, rows, width))
   }
-
-  private static let rowsPerTask = 32
 
   mutating func take<Element: BitwiseCopyable & Sendable>(
     _ type: Element.Type, count: Int
@@ -179,7 +175,7 @@ private final class QuantizingWork: @unchecked Sendable {
   // Sendable: threads write different rows and have different buffers.
   private let tensor: TensorView
   /// [seat][width]
-  private let floats: AlignedBuffer<Float>
+  private let floats: SharedBuffer<Float>
   private let elements: UnsafeMutablePointer<Int8>
   private let scales: UnsafeMutablePointer<Float>
   private let sums: UnsafeMutablePointer<Float>
@@ -187,7 +183,7 @@ private final class QuantizingWork: @unchecked Sendable {
   let badRow = Atomic<Int>(.max)
 
   init(
-    tensor: TensorView, floats: consuming AlignedBuffer<Float>, elements: UnsafeMutablePointer<Int8>,
+    tensor: TensorView, floats: SharedBuffer<Float>, elements: UnsafeMutablePointer<Int8>,
     scales: UnsafeMutablePointer<Float>, sums: UnsafeMutablePointer<Float>
   ) {
     self.tensor = tensor
@@ -197,7 +193,18 @@ private final class QuantizingWork: @unchecked Sendable {
     self.sums = sums
   }
 
-  func quantize(_ rows: Range<Int>, seat: Int) {
+  static let rowsPerTask = 32
+
+  /// Quantizes all rows.
+  func run(threads: Int) {
+    let rows = tensor.rowCount
+    let team = ThreadPool.Team(maxThreads: threads)
+    team.run(count: (rows + Self.rowsPerTask - 1) / Self.rowsPerTask) { task, seat in
+      self.quantize(task * Self.rowsPerTask..<min(rows, (task + 1) * Self.rowsPerTask), seat: seat)
+    }
+  }
+
+  private func quantize(_ rows: Range<Int>, seat: Int) {
     let width = tensor.rowWidth
     let row = UnsafeMutableBufferPointer(start: floats.base + seat * width, count: width)
     guard let base = row.baseAddress else { return }

@@ -10,11 +10,11 @@ usage: Scripts/generate-phone-plans.py   (writes the file in place)
 
 import pathlib
 import re
-import textwrap
 from re import _parser as expressions
 
 import phonenumbers
 from phonenumbers import COUNTRY_CODES_FOR_NON_GEO_REGIONS, PhoneMetadata
+from swift_tables import literal
 
 PINNED = "9.0.43"
 TARGET = (
@@ -147,22 +147,6 @@ def regions():
         yield code, PhoneMetadata.metadata_for_region(code)
     for calling_code in sorted(COUNTRY_CODES_FOR_NON_GEO_REGIONS):
         yield "ZZ", PhoneMetadata.metadata_for_nongeo_region(calling_code)
-
-
-def encode(numbers):
-    """Encodes as VariableLengthReader reads: five bits per character, least significant first."""
-    out = []
-    for n in numbers:
-        while n >= 32:
-            out.append(chr(48 + 32 + (n & 31)))
-            n >>= 5
-        out.append(chr(48 + n))
-    return "".join(out)
-
-
-def literal(name, comment, numbers):
-    body = "\n".join("    " + line for line in textwrap.wrap(encode(numbers), 104))
-    return f'  /// {comment}\n  static let {name}: StaticString = #"""\n{body}\n    """#\n'
 
 
 def main():

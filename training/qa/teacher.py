@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
+from common.batches import padded_length
 from common.models import load_tokenizer
 
 from .tokenized import Windows
@@ -93,5 +94,5 @@ def in_tokens_of(windows: Windows, ours: Tokenizer, theirs: Tokenizer) -> Window
 def _batches(windows: Windows, used: "np.ndarray", multiple: int) -> List["np.ndarray"]:
     """`used`, shortest first, in batches of about as many tokens."""
     ordered = used[np.argsort(windows.lengths[used], kind="stable")]
-    padded = -(-windows.lengths[ordered] // multiple) * multiple
+    padded = padded_length(windows.lengths[ordered], multiple)
     return np.split(ordered, np.flatnonzero(np.diff(np.cumsum(padded) // TOKENS_AT_ONCE)) + 1)

@@ -52,10 +52,10 @@ let package = Package(
     .target(
       name: "libbertqa", dependencies: ["BertQACore", "CBertQA", "CBertQAHeader"], exclude: ["exports.map"],
       linkerSettings: selfContained),
-    .systemLibrary(name: "CGetopt"),
+    .systemLibrary(name: "CSystem"),
     .systemLibrary(name: "CCodecs"),
     .executableTarget(
-      name: "bertqa-cli", dependencies: ["BertQACore", "CCodecs", "CGetopt"], path: "Sources/bertqa",
+      name: "bertqa-cli", dependencies: ["BertQACore", "CCodecs", "CSystem"], path: "Sources/bertqa",
       linkerSettings: [.unsafeFlags(hardened)]),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .testTarget(

@@ -37,7 +37,7 @@ RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 IMPORTS = {
     "BertQACore": {"CBertQA", "Glibc", "Synchronization", "Swift"},
     "libbertqa": {"BertQACore", "CBertQA", "CBertQAHeader", "Glibc", "Synchronization"},
-    "bertqa": {"BertQACore", "CCodecs", "CGetopt", "Glibc", "Synchronization"},
+    "bertqa": {"BertQACore", "CCodecs", "CSystem", "Glibc", "Synchronization"},
 }
 
 KIND = r"(?:struct|class|enum|protocol|actor|typealias)"
@@ -228,7 +228,7 @@ def steps(sources):
 def read_sources():
     paths = [path for pattern in ("*.swift", "*.c", "*.h") for path in (ROOT / "Sources").rglob(pattern)]
     sources = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
-    # CCodecs', CGetopt's and CBertQAHeader's shims are modules for others to import, not in a layer.
+    # CCodecs', CSystem's and CBertQAHeader's shims are modules for others to import, not in a layer.
     kept = tuple(f"Sources/{target}/" for target in (*IMPORTS, "CBertQA"))
     return {path: source for path, source in sources.items() if path.startswith(kept)}
 

@@ -36,7 +36,7 @@ build() {
       is_older "$out/$target" "$objects/done" "$here/$target.swift" Sources/bertqa || continue
       # shellcheck disable=SC2046
       swiftc -g -O -wmo -parse-as-library -swift-version 6 -package-name bertqa -sanitize=fuzzer,address -module-name bertqa_cli \
-        -ISources/CBertQA/include -ISources/CGetopt -ISources/CCodecs -I"$objects" -c "$here/$target.swift" \
+        -ISources/CBertQA/include -ISources/CSystem -ISources/CCodecs -I"$objects" -c "$here/$target.swift" \
         $(find Sources/bertqa -name '*.swift' ! -name main.swift) -o "$objects/programs/$target.o"
     fi
     swiftc -static-stdlib -sanitize=fuzzer,address -use-ld=lld "$objects/programs/$target.o" "$objects"/c/*.o \

@@ -1,4 +1,4 @@
-@preconcurrency import CGetopt  // its result variables are global; the tool parses on one thread
+@preconcurrency import CSystem  // its result variables are global; the tool parses on one thread
 import Glibc
 
 /// Parses arguments with libc's getopt_long: unambiguous prefixes of long names are accepted, values may
@@ -21,12 +21,12 @@ enum OptionParser {
         letters += Array(repeating: letters[0], count: Int(row.value.code))
       }
       table.append(
-        CGetopt.option(
+        CSystem.option(
           name: strdup(row.option.rawValue), has_arg: row.value.code, flag: nil,
           val: firstLongValue + Int32(index)))
     }
     defer { for entry in table { free(UnsafeMutableRawPointer(mutating: entry.name)) } }
-    table.append(CGetopt.option(name: nil, has_arg: 0, flag: nil, val: 0))
+    table.append(CSystem.option(name: nil, has_arg: 0, flag: nil, val: 0))
     letters.append(0)
 
     var parsed = ParsedArguments(command: command)

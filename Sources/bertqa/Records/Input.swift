@@ -1,3 +1,4 @@
+import CSystem
 import Glibc
 
 /// A file or standard input, read piece by piece. All input of the tool goes through this class. It retries
@@ -81,7 +82,7 @@ final class Input {
       throw Self.error(shown, EISDIR)
     }
     size = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
-    identity = FileIdentity(status)
+    identity = FileIdentity(descriptor: descriptor)
   }
 
   deinit {
@@ -254,32 +255,34 @@ final class Input {
   }
 }
 
-/// Identifies a file independently of its names.
+/// Identifies a file independently of its names, and from later files that get its inode number.
 struct FileIdentity: Hashable {
   let device: UInt64
   let file: UInt64
+  /// The time of the file's creation in nanoseconds since 1970; 0 if the file system does not keep it.
+  let born: UInt64
 
-  init(_ status: stat) {
-    device = UInt64(status.st_dev)
-    file = UInt64(status.st_ino)
-  }
-
-  init(device: UInt64, file: UInt64) {
+  init(device: UInt64, file: UInt64, born: UInt64) {
     self.device = device
     self.file = file
+    self.born = born
   }
 
   /// Identifies the file at a path; nil if there is none.
-  init?(path: String) {
+  init?(path: UnsafePointer<CChar>) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
-    self.init(status)
+    self.init(status, born: bq_creation_time(AT_FDCWD, path))
   }
 
   /// Identifies an open file; nil if the descriptor is not open.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
-    self.init(status)
+    self.init(status, born: bq_creation_time(descriptor, ""))
+  }
+
+  private init(_ status: stat, born: UInt64) {
+    self.init(device: UInt64(status.st_dev), file: UInt64(status.st_ino), born: born)
   }
 }

@@ -20,7 +20,7 @@ struct FilePlace {
   init(path: UnsafePointer<CChar>) {
     var status = stat()
     let isThere = stat(path, &status) == 0
-    identity = isThere ? FileIdentity(status) : nil
+    identity = FileIdentity(path: path)
     kind = isThere ? status.st_mode & S_IFMT : 0
     let (directory, name) = FileWriting.split(isThere ? FileWriting.resolved(path) : Self.target(of: path))
     self.directory = FileIdentity(path: directory)
@@ -31,7 +31,7 @@ struct FilePlace {
   init(descriptor: Int32) {
     var status = stat()
     let isThere = fstat(descriptor, &status) == 0
-    identity = isThere ? FileIdentity(status) : nil
+    identity = FileIdentity(descriptor: descriptor)
     kind = isThere ? status.st_mode & S_IFMT : 0
     directory = nil
     name = ""

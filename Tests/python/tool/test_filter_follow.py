@@ -485,6 +485,28 @@ def test_links(link, follower):
     assert follower.messages() == []
 
 
+def test_a_new_file_with_the_number_of_a_removed_one(follower):
+    """Compression removes the file of which nothing was read, and most file systems give its inode to the next."""
+    follower.log.touch()
+    follower.up()
+    wait_for(
+        lambda: (
+            follower.checkpoint.exists()
+            and f"input_file {follower.log.stat().st_ino}\n" in follower.checkpoint.read_text()
+        )
+    )
+    follower.down()
+    for first in range(0, 8, 4):
+        follower.append(*range(first, first + 4))
+        follower.rotate()
+        if first == 0:
+            compress(follower.rotated()[0])
+    follower.append(8)
+    follower.up()
+    follower.has(range(9))
+    assert follower.messages() == []
+
+
 # Anything
 
 

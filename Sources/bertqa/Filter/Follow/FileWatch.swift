@@ -285,7 +285,7 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
     guard status.st_mode & S_IFMT == S_IFREG else {
       return say("\(name.string) is \(Self.kind(status)), not a file: waiting for one", isFirst)
     }
-    let identity = FileIdentity(status)
+    guard let identity = FileIdentity(path: name.pointer) else { return }
     if access(name.pointer, R_OK) != 0 {
       say("\(Input.error(name.string, errno).message): waiting", isFirst)
     } else {

@@ -73,10 +73,12 @@ struct RotatedFiles {
         guard entry != last, let numbers = numbers(in: plain, of: last, isTarget: index > 0) else { continue }
         var status = stat()
         let path = "\(directory)/\(entry)"
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+          let identity = FileIdentity(path: path)
+        else { continue }
         found.append(
           File(
-            path: path, identity: FileIdentity(status), changed: nanoseconds(status.st_mtim),
+            path: path, identity: identity, changed: nanoseconds(status.st_mtim),
             numbers: numbers, plainPath: "\(directory)/\(plain)"))
       }
     }
@@ -217,7 +219,8 @@ extension RotatedFiles {
       }
       if let found = renamed() { return found }
     }
-    // Copies come first: a new file may have the inode number of a removed one, and begin with the same records.
+    // Copies come first: where files have no creation times, a new one may seem to be a removed one, and begin
+    // with the same records.
     var failure: ToolError?
     for file in files where file.changed >= place.changed {
       do throws(ToolError) {

@@ -43,6 +43,7 @@ struct FilterCheckpoint {
     for (name, extent) in [("input", input), ("output", output)] {
       numbers += [
         ("\(name)_device", extent.identity.device), ("\(name)_file", extent.identity.file),
+        ("\(name)_born", extent.identity.born),
         ("\(name)_length", UInt64(extent.length)), ("\(name)_hash", extent.hash),
       ]
     }
@@ -87,9 +88,11 @@ extension FilterCheckpoint {
     let lengths = numbers.compactMapValues { Int(exactly: $0) }
     func extent(_ name: String) -> Extent? {
       guard let device = numbers["\(name)_device"], let file = numbers["\(name)_file"],
-        let length = lengths["\(name)_length"], let hash = numbers["\(name)_hash"]
+        let born = numbers["\(name)_born"], let length = lengths["\(name)_length"],
+        let hash = numbers["\(name)_hash"]
       else { return nil }
-      return Extent(identity: FileIdentity(device: device, file: file), length: length, hash: hash)
+      return Extent(
+        identity: FileIdentity(device: device, file: file, born: born), length: length, hash: hash)
     }
     guard let settings = numbers["settings"], let model = numbers["model"], let input = extent("input"),
       let inputChanged = numbers["input_changed"], let inputSize = lengths["input_size"],

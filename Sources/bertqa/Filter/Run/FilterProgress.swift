@@ -43,7 +43,7 @@ final class FilterProgress {
       try context.map { context throws(ToolError) in try Self.hash(ofModel: context.info.directory) } ?? 0
   }
 
-  private static let unknown = FileIdentity(device: 0, file: 0)
+  private static let unknown = FileIdentity(device: 0, file: 0, born: 0)
 
   /// Returns the progress of an earlier run after all checks; nil if there was none. Opens the input, which
   /// may have a new name if it is followed.
@@ -132,18 +132,21 @@ final class FilterProgress {
     let isSamePath = checkpoint.inputPath == PlainText.of(RotatedFiles.names(of: name)[0])
     // Every file begins with no bytes.
     guard isSamePath || extent.length > 0 else { return nil }
+    // A file of which nothing was read may not have changed since.
+    let isUnread = extent.length == 0 && checkpoint.inputSize > 0
+    let changed = checkpoint.inputChanged - (isUnread ? 1 : 0)
     let place = RotatedFiles.Place(
-      identity: extent.identity, length: extent.length, hash: extent.hash, changed: checkpoint.inputChanged)
+      identity: extent.identity, length: extent.length, hash: extent.hash, changed: changed)
     if let found = try RotatedFiles(of: name).find(place, of: name, settings.reading) {
       inputHash = found.hash
-      return .file(found.input, changed: checkpoint.inputChanged)
+      return .file(found.input, changed: changed)
     }
     guard isSamePath else { return nil }
     let unread = checkpoint.inputSize - extent.length
     watch.reportLoss(
       "\(name): the file that was read up to byte \(extent.length) was removed or cut, and there is no copy of it: "
         + "anything written behind that is lost\(unread > 0 ? ", at least \(unread) bytes" : "")")
-    return .after(changed: checkpoint.inputChanged)
+    return .after(changed: changed)
   }
 
   /// - Parameter header: a table's first line.

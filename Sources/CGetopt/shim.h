@@ -1,1 +1,0 @@
-#include <getopt.h>  // Swift's Glibc module leaves it out.

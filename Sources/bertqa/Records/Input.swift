@@ -282,6 +282,10 @@ struct FileIdentity: Hashable {
     self.init(status, born: bq_creation_time(descriptor, ""))
   }
 
+  /// True if the file was created by then; false if that is not known.
+  /// - Parameter time: in nanoseconds since 1970.
+  func existed(at time: Int) -> Bool { born != 0 && time >= born }
+
   private init(_ status: stat, born: UInt64) {
     self.init(device: UInt64(status.st_dev), file: UInt64(status.st_ino), born: born)
   }

@@ -411,6 +411,31 @@ def test_a_copy_that_is_made_between_two_looks(follower):
     assert follower.messages() == []
 
 
+def test_a_copy_that_is_made_while_the_run_catches_up(follower):
+    """The file is not truncated until the run has seen the copy, which has the same time."""
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    follower.down()
+    count = 1
+    for _ in range(10):
+        follower.append(*range(count, count + 2000))
+        follower.rotate()
+        count += 2000
+    follower.append(count)
+    follower.up()
+    wait_for(lambda: follower.output.stat().st_size > 1000)
+    follower.process.send_signal(signal.SIGSTOP)
+    follower.shift()
+    shutil.copy2(follower.log, f"{follower.log}.1")
+    follower.process.send_signal(signal.SIGCONT)
+    follower.has(range(count + 1))
+    os.truncate(follower.log, 0)
+    follower.append(count + 1)
+    follower.has(range(count + 2))
+    assert follower.messages() == []
+
+
 def test_what_comes_behind_the_end_is_said(follower):
     """A program keeps writing to the file it had opened, after others write to the new one."""
     follower.append(0)

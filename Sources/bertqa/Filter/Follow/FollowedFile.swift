@@ -124,8 +124,12 @@ final class FollowedFile {
     for file in files {
       guard let input = try file.open(reading) else { return try firstMissed() }
       if try isCompressedForm(input) { continue }
-      // The copied file was not truncated.
-      if !isCatchingUp, let next, try input.isBeginning(of: next) { continue }
+      // The copied file was not truncated. A file from before this run is a copy only if the other one existed then.
+      if let next, !isCatchingUp || next.identity?.existed(at: file.changed) == true,
+        try input.isBeginning(of: next)
+      {
+        continue
+      }
       return input
     }
     return nil

@@ -19,6 +19,8 @@ final class FollowedFile {
   private var changedBefore: Int?
   /// The file before this one, with the bytes that were read of it. A program may still write to it.
   private var former: (input: Input, size: Int)?
+  /// The rotated files that this run has read to their ends.
+  private var finished: Set<FileIdentity> = []
 
   private static let tailLength = 256
 
@@ -110,10 +112,10 @@ final class FollowedFile {
     return Array(bytes.prefix(max(0, read)))
   }
 
-  /// The files without those that are open.
+  /// The files without those that are open or finished.
   private func others(_ files: [RotatedFiles.File]) -> [RotatedFiles.File] {
     let held = (watch.held + [input, cut, former?.input].compactMap { $0 }).map(\.identity)
-    return files.filter { !held.contains($0.identity) }
+    return files.filter { !held.contains($0.identity) && !finished.contains($0.identity) }
   }
 
   /// The next rotated file that was not seen in time: a copy that was made before a byte of the file was read, or a
@@ -192,6 +194,9 @@ final class FollowedFile {
 
   /// - Parameter state: the file's state from before the search for others.
   private func begin(_ next: Input, _ state: (size: Int, changed: Int)) {
+    if let identity = input.identity, identity != next.identity, identity != cut?.identity {
+      finished.insert(identity)
+    }
     next.seen = state
     input = next
     (position, tail, changedBefore) = (0, [], nil)
@@ -228,8 +233,9 @@ final class FollowedFile {
   private var missed: [RotatedFiles.File] {
     // The file before this one may have changed after this one.
     let since = max(input.seen.changed, former.map { Self.state(of: $0.input).changed } ?? 0)
-    let files = others(
-      RotatedFiles(of: watch.name.string).after(input.identity, changed: changedBefore ?? since))
+    let rotated = RotatedFiles(of: watch.name.string)
+    finished.formIntersection(rotated.files.map(\.identity))
+    let files = others(rotated.after(input.identity, changed: changedBefore ?? since))
     let until = next.map { Self.state(of: $0).changed } ?? Int.max
     return files.filter { $0.changed <= until }
   }

@@ -713,6 +713,14 @@ enum {
 typedef struct bertqa_classify_options {
   size_t struct_size;
   const bertqa_call_options *call;
+  /* [label_count]: labels of the caller's choice (zero-shot classification), for models of entailment,
+   * which have a label that begins with "entail": the model judges whether the text entails
+   * hypothesis_template with each label. WRONG_MODEL for other models. Results have these labels, ids
+   * are their indices. Default NULL: the model's own labels. */
+  const bertqa_text *labels;
+  size_t label_count;
+  /* A sentence with one {}, the label's place. Default NULL: "This example is {}." */
+  const bertqa_text *hypothesis_template;
   /* Word-count models: the maximum number of contributions to return; at least 0; default 0. */
   int32_t contributions;
   /* BERT models: the tokens of one window, including [CLS] and [SEP], at least 8. Default 0: as
@@ -727,10 +735,12 @@ typedef struct bertqa_classify_options {
   /* If no label has at least this probability, the summary's is_none is set; 0...1, default 0.
    * INVALID_ARGUMENT for regression. */
   float min_probability;
-  int32_t reserved; /* 0 */
+  /* With labels: BERTQA_ON judges each label by itself (a softmax over its entailment and
+   * contradiction), as it does for a single label. Default: off, a softmax over all labels. */
+  bertqa_switch multi_label;
 } bertqa_classify_options;
 
-#define BERTQA_CLASSIFY_OPTIONS_INIT {sizeof(bertqa_classify_options), NULL, 0, 0, 0, 0, 0, 0}
+#define BERTQA_CLASSIFY_OPTIONS_INIT {sizeof(bertqa_classify_options), NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0}
 
 void bertqa_classify_options_init(bertqa_classify_options *options, size_t struct_size);
 

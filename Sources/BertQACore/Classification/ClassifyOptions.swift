@@ -15,6 +15,12 @@ public struct ClassifyOptions: BatchOptions, Sendable {
   /// most probable label, however improbable. Regression models have no probabilities and reject other
   /// values.
   public var minProbability: Float = 0
+  /// Models of entailment: the labels of the result, in place of the model's own (`labels`).
+  public var labels: [String] = []
+  /// With `labels`: the sentence that a text may entail, with one `{}` for the label (`hypothesis_template`).
+  public var hypothesisTemplate = "This example is {}."
+  /// With `labels`: true if each label is judged by itself, so that several or none may be probable (`multi_label`).
+  public var allowsSeveralLabels = false
   public var call = CallOptions()
 
   public init() {}

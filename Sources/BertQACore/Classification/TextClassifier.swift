@@ -17,6 +17,7 @@ struct TextClassifier: Sendable {
     var options = options
     options.call.ledger = options.call.ledger ?? MemoryLedger(limit: options.call.maxBytes)
     let monitor = CallMonitor(options.call)
+    if !options.labels.isEmpty { return try classifyEach(texts, layout, options, monitor) }
     var results = try [Result<Classification, BertQAError>](results: .missing, count: texts.count, monitor)
     var pooled = PooledLogits(options.windowPooling, count: labels.count)
     try reader.read(texts, layout, options.call) { index, error in
@@ -37,6 +38,66 @@ struct TextClassifier: Sendable {
       results[output.item] = .success(result)
     }
     return results
+  }
+
+  /// As above, with the labels of the options. A text's tokens are computed once for all of them.
+  private func classifyEach(
+    _ texts: [TextPair], _ layout: WindowLayout, _ options: ClassifyOptions, _ monitor: CallMonitor
+  ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
+    let tokenizer = reader.reader.tokenizer
+    return try withBytes(of: Hypotheses.sentences(options)) { sentences throws(BertQAError) in
+      let hypotheses = try Hypotheses(sentences, options, names: labels, tokenizer, monitor)
+      var results = try [Result<Classification, BertQAError>](results: .missing, count: texts.count, monitor)
+      // Of the texts that the model has not finished: by label, the end of its windows.
+      var ends: [Int: [Int]] = [:]
+      // A text's tokens are copied into the slice before the next text is tokenized.
+      var part: MemoryLedger?
+      var logits: [Float] = []
+      var pooled = PooledLogits(options.windowPooling, count: labels.count)
+      try reader.reader.read(count: texts.count, called: "texts", monitor) { index throws(BertQAError) in
+        guard texts[index].second == nil else {
+          throw BertQAError(
+            .invalidArgument, argument: "second", "is set, but labels are the second texts: pass single texts"
+          )
+        }
+        part = nil
+        let before = monitor.heldBytes
+        let (item, itemEnds) = try monitor.undoing { () throws(BertQAError) in
+          try TextLimit.check(texts[index].text, "text")
+          let text = TokenizedText(
+            text: texts[index].text, tokens: try tokenizer.tokens(of: texts[index].text, monitor),
+            tokenizer: tokenizer)
+          return try hypotheses.item(of: text, layout, monitor)
+        }
+        part = monitor.part(since: before)
+        ends[index] = itemEnds
+        return item
+      } failed: { index, error throws(BertQAError) in
+        pooled.removeAll()
+        logits.removeAll(keepingCapacity: true)
+        ends[index] = nil
+        results[index] = .failure(error)
+      } deliver: { output throws(BertQAError) in
+        let values = UnsafeBufferPointer(start: output.values, count: labels.count)
+        guard values.allSatisfy(\.isFinite) else {
+          throw .nonFiniteResult("logits that are not finite numbers")
+        }
+        pooled.add(values)
+        if ends[output.item]?[logits.count] == output.window + 1 {
+          logits.append(hypotheses.logit(pooled.take()))
+        }
+        guard output.isLastOfItem else { return }
+        var result = try hypotheses.classification(logits, CallPoll(monitor))
+        logits.removeAll(keepingCapacity: true)
+        ends[output.item] = nil
+        result.windowCount = output.window + 1
+        result.require(options)
+        try monitor.holdResult(result.scores.count, of: LabelScore.self)
+        results[output.item] = .success(result)
+      }
+      withExtendedLifetime(part) {}
+      return results
+    }
   }
 }
 

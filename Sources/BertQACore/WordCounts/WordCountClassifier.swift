@@ -14,7 +14,6 @@ final class WordCountClassifier: Sendable {
 
   var threadCount: Int { threadLimit > 0 ? threadLimit : ThreadPool.shared.size }
 
-  /// Returns one result per text, in order. The first failure ends the call.
   /// Returns one result or failure per text, in order. Throws failures of the whole call.
   func classifyEach(
     _ texts: [TextPair], _ options: ClassifyOptions
@@ -25,6 +24,7 @@ final class WordCountClassifier: Sendable {
         "is \(options.contributions), but must be 0 to \(Int32.max)")
     }
     try options.validate(for: .singleLabel)
+    guard options.labels.isEmpty else { throw Hypotheses.wrongModel("this one counts words") }
     let monitor = CallMonitor(options.call)
     try monitor.check()
     let resultSize =

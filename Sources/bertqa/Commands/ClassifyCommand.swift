@@ -22,6 +22,7 @@ struct ClassifyCommand: Command {
           OptionRow(.json, "print one JSON object per line for each text, with all labels"),
           ClassifyOptions.minProbabilityRow, ClassifyOptions.contributionRow, ModelChoice.row(),
         ] + ModelChoice.runRows),
+      OptionSection("Labels of your choice", ClassifyOptions.labelRows),
       OptionSection("How BERT models read a text; lengths are in tokens", ClassifyOptions.readingRows),
       OptionSection(CallLimits.title, CallLimits.rows("a text")),
     ],

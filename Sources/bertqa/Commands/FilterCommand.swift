@@ -25,7 +25,7 @@ enum FilterCommand: Command {
           OptionRow(.topK, letter: "k", value: "N", "write only the N most probable labels"), secondFieldRow,
           ClassifyOptions.minProbabilityRow,
           ClassifyOptions.contributionRow,
-        ] + ClassifyOptions.readingRows),
+        ] + ClassifyOptions.labelRows + ClassifyOptions.readingRows),
       OptionSection(
         "With --task entities",
         EntitySearch.findingRows + [

@@ -10,7 +10,8 @@ struct FilterSettings {
       switch self {
       case .answer: [.question, .questionField] + AnswerOptions.options
       case .classify:
-        [.topK, .secondField, .minProbability, .contributions] + ClassifyOptions.readingRows.map(\.option)
+        [.topK, .secondField, .minProbability, .contributions]
+          + (ClassifyOptions.labelRows + ClassifyOptions.readingRows).map(\.option)
       case .entities:
         [.inPlace] + (EntitySearch.findingRows + EntitySearch.readingRows).map(\.option)
       case .embed: [.secondField] + EmbedOptions.rows.map(\.option)

@@ -14,6 +14,16 @@ extension ClassifyOptions {
     "print none as the label if the best probability is below P, 0 to 1; default 0"
   )
 
+  static let labelRows = [
+    OptionRow(
+      .labels, value: "LABELS", "choose among these labels, separated by commas, instead of the model's own",
+      detail: "For models of entailment (zero-shot classification); may be given several times."),
+    OptionRow(
+      .hypothesisTemplate, value: "TEXT",
+      "the sentence that a text with a label entails, {} for the label; default 'This example is {}.'"),
+    OptionRow(.multiLabel, "judge each of --labels by itself, so that several or none may be probable"),
+  ]
+
   /// The options that control how BERT models read a text.
   static let readingRows = [
     OptionRow(
@@ -34,6 +44,14 @@ extension ClassifyOptions {
     case .minProbability: minProbability = try given.number()
     case .maxSequenceLength: maxSequenceLength = try given.integer()
     case .documentStride: documentStride = try given.integer()
+    case .labels:
+      let names = given.string.split(separator: ",").map { PlainText.trimmed(String($0)) }.filter {
+        !$0.isEmpty
+      }
+      if names.isEmpty { throw given.wrong("labels, separated by commas") }
+      labels += names
+    case .hypothesisTemplate: hypothesisTemplate = given.string
+    case .multiLabel: allowsSeveralLabels = true
     case .windowPooling: windowPooling = try given.choice(from: Self.poolings)
     default: break
     }

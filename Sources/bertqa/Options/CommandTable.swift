@@ -89,8 +89,8 @@ struct OptionRow {
     self.use = use
     self.filePrefix = filePrefix
     self.choices = choices
-    self.help = help.split(separator: "{}", omittingEmptySubsequences: false).joined(
-      separator: Self.alternatives(choices))
+    let parts = help.split(separator: "{}", omittingEmptySubsequences: false)
+    self.help = choices.isEmpty ? help : parts.joined(separator: Self.alternatives(choices))
     self.detail = detail
   }
 

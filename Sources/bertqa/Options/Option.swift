@@ -26,6 +26,8 @@ enum Option: String, CaseIterable {
   case minProbability = "min-probability"
   case windowPooling = "window-pooling"
   case labels
+  case hypothesisTemplate = "hypothesis-template"
+  case multiLabel = "multi-label"
   case patterns
   case regions
   case everywhere

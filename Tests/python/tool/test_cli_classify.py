@@ -6,10 +6,12 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 
 import pytest
 
+import bertqa
 from cli import run, run_json, run_on_terminal
 from conftest import FIXTURES, SAMPLE
 
@@ -442,3 +444,23 @@ def test_progress_on_a_terminal(tmp_path):
         terminal_error=True,
     )  # fmt: skip
     assert re.search(r"train-classifier: cross-validation, \d+ %, \d+ s", shown) and shown.endswith("\r\x1b[K")
+
+
+def test_labels_of_the_callers_choice(tmp_path):
+    model = shutil.copytree(FIXTURES / "tiny-bert-classifier", tmp_path / "model")
+    config = json.loads((model / "config.json").read_text())
+    config["id2label"] = {"0": "contradiction", "1": "neutral", "2": "entailment"}
+    (model / "config.json").write_text(json.dumps(config))
+    text, labels = "the quick brown fox", ["dog", "king of france", "fox"]
+    arguments = ["-m", model, "--labels", "dog, king of france", "--labels=fox", "--multi-label"]
+    arguments += ["--hypothesis-template", "the {} jumps"]
+    [found] = run_json("classify", *arguments, text)
+    with bertqa.Context(model) as context:
+        wanted = context.classify(text, labels=labels, multi_label=True, hypothesis_template="the {} jumps")
+    assert [(label["label"], label["id"]) for label in found["labels"]] == [
+        (score.label, score.id) for score in wanted.scores
+    ]
+    output, _ = run("filter", "--task", "classify", *arguments, input=json.dumps({"text": text}).encode())
+    assert json.loads(output)["bertqa"]["labels"] == found["labels"]
+    assert "counts words" in run("classify", "--labels", "a,b", text, code=None)[1]
+    assert "separated by commas" in run("classify", "--labels", ",", text, code=2)[1]

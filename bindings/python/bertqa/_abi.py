@@ -115,9 +115,9 @@ class LogitsOptions(Options):
 
 class ClassifyOptions(Options):
     _fields_ = [
-        ("struct_size", c_size_t), ("call", POINTER(CallOptions)), ("contributions", c_int32), ("max_seq_len",
-        c_int32), ("doc_stride", c_int32), ("window_pooling", c_int32), ("min_probability", c_float), ("reserved",
-        c_int32),
+        ("struct_size", c_size_t), ("call", POINTER(CallOptions)), ("labels", POINTER(Text)), ("label_count",
+        c_size_t), ("hypothesis_template", POINTER(Text)), ("contributions", c_int32), ("max_seq_len", c_int32),
+        ("doc_stride", c_int32), ("window_pooling", c_int32), ("min_probability", c_float), ("multi_label", Switch),
     ]
 
 class TextPair(Structure):

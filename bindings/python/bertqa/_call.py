@@ -23,6 +23,8 @@ from . import _abi
 from ._abi_types import Options, Switch
 from ._errors import InvalidArgument
 from ._native import check, library
+from ._text import encoded, is_text
+from ._value import Text
 
 #: The options of every call.
 COMMON = ("cancel", "progress", "timeout", "max_bytes", "max_document_tokens")
@@ -31,8 +33,10 @@ _INTERNAL = (
     "struct_size", "call", "reserved", "on_word", "on_word_user", "use_no_answer_threshold", "label_count",
     "ignore_label_count",
 )  # fmt: skip
+_TEXT = ctypes.POINTER(_abi.Text)
 _NO_CHOICES: Mapping[str, Sequence[str]] = {}
 _NO_ZEROS: Mapping[str, int] = {}
+_NO_LISTS: Mapping[str, str] = {}
 
 #: progress(user, stage, fraction): user[stage] = fraction.
 ON_PROGRESS = _abi.PROGRESS(operator.setitem)
@@ -49,6 +53,7 @@ class Call:
     choices: the value names of options that are enumerations, in the order of their numbers.
     zeros: the options for which 0 is a value, with the library's number for it; the library's 0 is their
         default.
+    lists: the options that are lists of texts, each with the field for its length.
     """
 
     def __init__(
@@ -58,6 +63,7 @@ class Call:
         *,
         choices: Mapping[str, Sequence[str]] = _NO_CHOICES,
         zeros: Mapping[str, int] = _NO_ZEROS,
+        lists: Mapping[str, str] = _NO_LISTS,
     ):
         self.common, self.struct = _abi.CallOptions(), struct
         self.errors: List[BaseException] = []
@@ -69,7 +75,13 @@ class Call:
         for name, value in values.items():
             if name not in kinds and name not in COMMON:
                 raise TypeError(f"unknown option {name!r}; known: {', '.join([*kinds, *COMMON])}")
-            if struct is not None and name in kinds and value is not None:
+            if struct is None or name not in kinds or value is None:
+                continue
+            if name in lists:
+                _set_list(struct, name, lists[name], value)
+            elif kinds[name] is _TEXT:
+                setattr(struct, name, text_array([value]))
+            else:
                 setattr(struct, name, _number(name, kinds[name], value, choices, zeros))
                 if name == "no_answer_threshold":
                     struct.use_no_answer_threshold = 1
@@ -185,6 +197,23 @@ def _function(values: Mapping[str, Any], name: str) -> Optional[Callable[..., An
 def _kinds(struct: Any) -> Dict[str, Any]:
     fields: Sequence[Tuple[Any, ...]] = getattr(struct, "_fields_", ())
     return {field[0]: field[1] for field in fields if field[0] not in _INTERNAL}
+
+
+def text_array(texts: Sequence[Text]) -> Any:
+    """Returns the texts as an array for the library, which keeps their bytes alive."""
+    array = (_abi.Text * len(texts))()
+    for entry, text in zip(array, texts):
+        data = encoded(text)
+        entry.text, entry.length = data, len(data)
+    return array
+
+
+def _set_list(struct: Options, name: str, count: str, values: Any) -> None:
+    if is_text(values):
+        raise TypeError(f"{name} is one text; a list of one is [text]")
+    values = list(values)
+    setattr(struct, name, text_array(values or [""]))  # NULL would be the default
+    setattr(struct, count, len(values))
 
 
 def _number(

@@ -102,6 +102,7 @@ def classify_call(values: Any) -> Call:
         _abi.ClassifyOptions(),
         choices=choices,
         zeros={"contributions": 0, "doc_stride": -1, "min_probability": 0},
+        lists={"labels": "label_count"},
     )
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence,
 
 from . import _abi
 from ._answer import each_status
-from ._call import Call
+from ._call import Call, text_array
 from ._classify import listed
 from ._errors import InvalidArgument
 from ._handle import Closable, Results
@@ -78,7 +78,7 @@ class EntitiesMethods(Closable):
         """
         handle, lib = self._opened(), library()
         texts = listed(texts)
-        array = _texts(texts)
+        array = text_array(texts)
         call = entities_call(options)
         with Results(len(texts), lib.entity_list_free) as results:
             statuses = each_status(len(texts), return_exceptions)
@@ -91,18 +91,13 @@ class EntitiesMethods(Closable):
 
 
 def entities_call(values: Any) -> Call:
-    struct = _abi.EntitiesOptions()
-    for name, count in (("labels", "label_count"), ("ignore_labels", "ignore_label_count")):
-        labels = values.get(name)
-        if labels is None:
-            continue
-        if is_text(labels):
-            raise TypeError(f"{name} is one text; a list of one is [label]")
-        labels = list(labels)
-        setattr(struct, name, _texts(labels or [""]))  # NULL would be the default
-        setattr(struct, count, len(labels))
-    rest = {name: None if name in ("labels", "ignore_labels") else value for name, value in values.items()}
-    return Call(rest, struct, choices={"aggregation": AGGREGATIONS}, zeros={"doc_stride": -1, "threshold": 0})
+    return Call(
+        values,
+        _abi.EntitiesOptions(),
+        choices={"aggregation": AGGREGATIONS},
+        zeros={"doc_stride": -1, "threshold": 0},
+        lists={"labels": "label_count", "ignore_labels": "ignore_label_count"},
+    )
 
 
 def patterns(
@@ -135,7 +130,7 @@ def patterns(
         struct.patterns = sum(1 << bit for bit, name in enumerate(PATTERNS) if name in names)
     if regions is not None:
         codes = [regions] if is_text(regions) else list(regions)
-        struct.regions, struct.region_count = _texts(codes), len(codes)
+        struct.regions, struct.region_count = text_array(codes), len(codes)
     lib = library()
     text = as_text(text)
     data = encoded(text)
@@ -183,15 +178,6 @@ def _merged(entities: "Sequence[Entity[T]]") -> List[Tuple[str, int, int]]:
         else:
             merged.append((entity.label, entity.start, entity.end))
     return merged
-
-
-def _texts(texts: "Sequence[Any]") -> Any:
-    """Returns the texts as an array for the library, which keeps their bytes alive."""
-    array = (_abi.Text * len(texts))()
-    for entry, text in zip(array, texts):
-        data = encoded(text)
-        entry.text, entry.length = data, len(data)
-    return array
 
 
 def _entity_list(pointer: Any, text: T) -> EntityList[T]:

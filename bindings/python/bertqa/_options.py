@@ -78,6 +78,10 @@ class ClassifyOptions(CallOptions, total=False):
     window_pooling: BERT models: "mean" or "max" of the windows' logits; default "mean".
     min_probability: if no label has this probability, the result's label is None and `is_none` is set, 0...1;
         default 0. Not for regression.
+    labels: a list of labels in place of the model's own (zero-shot classification), for models of entailment.
+    hypothesis_template: with labels: the sentence that a text may entail, with one {} for the label; default
+        "This example is {}."
+    multi_label: with labels: True judges each by itself, so that several or none may be probable; default False.
     """
 
     contributions: Optional[int]
@@ -85,6 +89,9 @@ class ClassifyOptions(CallOptions, total=False):
     doc_stride: Optional[int]
     window_pooling: Optional[str]
     min_probability: Optional[float]
+    labels: Optional[Iterable[str]]
+    hypothesis_template: Optional[str]
+    multi_label: Optional[bool]
 
 
 class EntitiesOptions(CallOptions, total=False):

@@ -1,0 +1,100 @@
+"""Classification with labels of the caller's choice. The pipeline that it is compared with is compared with
+transformers' elsewhere."""
+
+import json
+import random
+import shutil
+
+import pyarrow
+import pytest
+
+import bertqa
+from conftest import FIXTURES
+
+TEXT = "the quick brown fox jumps over the lazy dog"
+LABELS = ["king", "dog", "river of france"]
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    """A model of entailment, whose labels are not in the usual order."""
+    copy = shutil.copytree(FIXTURES / "tiny-bert-classifier", tmp_path_factory.mktemp("entailment") / "model")
+    config = json.loads((copy / "config.json").read_text())
+    config["id2label"] = {"0": "contradiction", "1": "Entailment", "2": "neutral"}
+    config.pop("label2id", None)
+    (copy / "config.json").write_text(json.dumps(config))
+    return copy
+
+
+@pytest.fixture(scope="module")
+def context(directory):
+    with bertqa.Context(directory, precision="f32") as context:
+        yield context
+
+
+def scores(result):
+    return [(score.label, score.probability) for score in result.scores]
+
+
+def test_as_the_pipeline(directory, context):
+    generator = random.Random(5)
+    words = TEXT.split()
+    pipeline = bertqa.pipeline("zero-shot-classification", str(directory), precision="f32")
+    for _ in range(100):
+        texts = [
+            " ".join(generator.choices(words, k=generator.randint(1, 12))) for _ in range(generator.randint(1, 4))
+        ]
+        labels = [
+            " ".join(generator.choices(words, k=generator.randint(1, 3))) for _ in range(generator.randint(1, 5))
+        ]
+        labels = list(dict.fromkeys(labels))
+        options = {
+            "hypothesis_template": generator.choice(["This example is {}.", "{}", "the {} of france"]),
+            "multi_label": generator.random() < 0.5,
+        }
+        for text, result, wanted in zip(
+            texts, context.classify_batch(texts, labels=labels, **options), pipeline(texts, labels, **options)
+        ):
+            assert [label for label, _ in scores(result)] == wanted["labels"], (text, labels, options)
+            assert [score for _, score in scores(result)] == pytest.approx(wanted["scores"], abs=1e-5)
+            assert [labels[score.id] for score in result.scores] == wanted["labels"]
+            assert context.classify(text, labels=labels, **options) == result
+
+
+def test_long_texts_and_labels(context):
+    """Each label has its own windows; the batch does not change a result."""
+    texts = [" ".join(TEXT.split() * count) for count in (1, 40, 7)]
+    labels = ["dog", " ".join(["king"] * 60), "fox"]
+    alone = [context.classify(text, labels=labels, max_seq_len=32) for text in texts]
+    assert [result.window_count > 3 for result in alone] == [True] * 3
+    assert alone[1].window_count > 2 * alone[2].window_count
+    assert context.classify_batch(texts, labels=labels, max_seq_len=32) == alone
+
+
+def test_what_is_wrong(context):
+    for options, message in [
+        ({"labels": []}, "labels has no element"),
+        ({"labels": LABELS, "hypothesis_template": "no place"}, "{} 0 times"),
+        ({"labels": LABELS, "hypothesis_template": "{} {}"}, "{} 2 times"),
+        ({"labels": ["dog", ""]}, "is empty"),
+    ]:
+        with pytest.raises(bertqa.InvalidArgument, match=message):
+            context.classify(TEXT, **options)
+    with pytest.raises(TypeError, match="labels is one text"):
+        context.classify(TEXT, labels="dog")
+    with pytest.raises(bertqa.InvalidArgument, match="second is set"):
+        context.classify((TEXT, TEXT), labels=LABELS)
+    with bertqa.Context(FIXTURES / "tiny-bert-classifier") as other:
+        with pytest.raises(bertqa.WrongModel, match='no label "entailment"'):
+            other.classify(TEXT, labels=LABELS)
+    with pytest.raises(bertqa.WrongModel, match="counts words"):
+        bertqa.Context("topics-words").classify(TEXT, labels=LABELS)
+
+
+def test_columns_and_minimum(context):
+    column = bertqa.classify_column(context, [TEXT, None, "dog"], labels=LABELS)
+    assert [None if row is None else row["label"] for row in pyarrow.array(column).to_pylist()] == [
+        context.classify(TEXT, labels=LABELS).label, None, context.classify("dog", labels=LABELS).label
+    ]  # fmt: skip
+    best = context.classify(TEXT, labels=LABELS).scores[0].probability
+    assert context.classify(TEXT, labels=LABELS, min_probability=best + 1e-4).label is None

@@ -16,8 +16,8 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "bindings" / "python" / "bertqa" / "_abi.py"
 NUMBERS = {
-    "int": "c_int32", "int32_t": "c_int32", "uint32_t": "c_uint32", "uint64_t": "c_uint64", "size_t": "c_size_t", "float": "c_float",
-    "double": "c_double",
+    "int": "c_int32", "int8_t": "c_int8", "int32_t": "c_int32", "int64_t": "c_int64", "uint32_t": "c_uint32", "uint64_t": "c_uint64",
+    "size_t": "c_size_t", "float": "c_float", "double": "c_double",
 }  # fmt: skip
 HEADER = '''"""The declarations of bertqa.h and bertqa_experimental.h for ctypes. Written by Scripts/abi.py.
 
@@ -32,7 +32,9 @@ from ctypes import (
     c_char_p,
     c_double,
     c_float,
+    c_int8,
     c_int32,
+    c_int64,
     c_size_t,
     c_uint32,
     c_uint64,

@@ -26,7 +26,7 @@ LAYERS = [
     ["Model"],
     ["Kernels"],
     ["Encoder"],
-    ["Answering", "Classification", "Embedding", "Entities", "WordCounts", "LanguageModel"],
+    ["Answering", "Classification", "Embedding", "Entities", "WordCounts", "LanguageModel", "Search"],
     ["Context"],
 ]
 # (user, used): a labeller and a word-count classifier say what a classifier says.

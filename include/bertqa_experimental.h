@@ -8,6 +8,7 @@
  *   Labelling by example             one of several methods; thresholds and a "none" are undecided
  *   Counting words                   depends on the classifiers that count them
  *   Recurrent language models        states are those of LSTM and GRU; transformers need others
+ *   Searching a collection           the fusion of both orders may change with better measurements
  *   Patterns and redaction           more rules and more countries will be added
  *   Arrow columns                    the schema of the results may be extended
  */
@@ -35,11 +36,12 @@ typedef struct bertqa_train_options {
   /* The maximum fraction of texts with a word; words in more texts are left out; above 0, at most 1.
    * Default 0: 1. */
   double max_document_fraction;
-  double c;         /* logistic regression: inverse strength of L2, 1e-9...1e9; default 0: 1 */
-  double alpha;     /* naive Bayes: additive smoothing, above 0, at most 1e6; default 0: 1 */
-  double tolerance; /* logistic regression: largest gradient component at the end, above 0; default 0:
+  double c;     /* logistic regression: inverse strength of L2, 1e-9...1e9; default 0: 1 */
+  double alpha; /* naive Bayes: additive smoothing, above 0, at most 1e6; default 0: 1 */
+  double
+      tolerance; /* logistic regression: largest gradient component at the end, above 0; default 0:
                      * 1e-4 */
-  uint64_t seed;    /* of the folds; the same data and seed give the same files; default 0 */
+  uint64_t seed; /* of the folds; the same data and seed give the same files; default 0 */
   bertqa_algorithm algorithm; /* default BERTQA_ALGORITHM_LOGISTIC_REGRESSION */
   int32_t min_word_length;    /* in code points, 1...255; default 0: 3 */
   int32_t min_distinct_words; /* a text with fewer is too short to classify; default 0: 3 */
@@ -58,7 +60,7 @@ typedef struct bertqa_train_options {
 } bertqa_train_options;
 
 #define BERTQA_TRAIN_OPTIONS_INIT \
-  {sizeof(bertqa_train_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+  { sizeof(bertqa_train_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 void bertqa_train_options_init(bertqa_train_options *options, size_t struct_size);
 
@@ -111,8 +113,8 @@ typedef struct bertqa_training_summary {
   size_t struct_size;
   size_t text_count;
   size_t vocabulary_size; /* features of the model */
-  double loss;            /* of the final model: mean cross-entropy, with logistic regression + L2 */
-  double accuracy;        /* of the cross-validation, 0...1, and those below */
+  double loss;     /* of the final model: mean cross-entropy, with logistic regression + L2 */
+  double accuracy; /* of the cross-validation, 0...1, and those below */
   double macro_f1;
   double calibration_error; /* expected calibration error (ECE), 15 bins; with calibrate, of the
                              * probabilities of each fold calibrated by those of the others */
@@ -165,11 +167,13 @@ typedef struct bertqa_labeler_options {
   /* Options for the vectors, both when the labeler is made and when it is used; default NULL: the
    * defaults. Vectors are always scaled to length 1, whatever normalize is; its call must be NULL. */
   const bertqa_embed_options *embed;
-  float scale; /* logit = scale * cosine of the angle between text and label; above 0; default 0: 20 */
+  float
+      scale; /* logit = scale * cosine of the angle between text and label; above 0; default 0: 20 */
   int32_t reserved;
 } bertqa_labeler_options;
 
-#define BERTQA_LABELER_OPTIONS_INIT {sizeof(bertqa_labeler_options), NULL, NULL, 0, 0}
+#define BERTQA_LABELER_OPTIONS_INIT \
+  { sizeof(bertqa_labeler_options), NULL, NULL, 0, 0 }
 
 void bertqa_labeler_options_init(bertqa_labeler_options *options, size_t struct_size);
 
@@ -206,7 +210,8 @@ typedef struct bertqa_word_counts_options {
   int32_t max_ngram;       /* 1 (default, 0, too): words; 2: and pairs of neighbouring words */
 } bertqa_word_counts_options;
 
-#define BERTQA_WORD_COUNTS_OPTIONS_INIT {sizeof(bertqa_word_counts_options), NULL, 0, 0}
+#define BERTQA_WORD_COUNTS_OPTIONS_INIT \
+  { sizeof(bertqa_word_counts_options), NULL, 0, 0 }
 
 void bertqa_word_counts_options_init(bertqa_word_counts_options *options, size_t struct_size);
 
@@ -235,7 +240,8 @@ void bertqa_word_count_list_free(bertqa_word_count_list *list);
 
 /* NULL beyond the count. */
 size_t bertqa_word_count_list_count(const bertqa_word_count_list *list);
-const bertqa_word_count *bertqa_word_count_list_get(const bertqa_word_count_list *list, size_t index);
+const bertqa_word_count *bertqa_word_count_list_get(const bertqa_word_count_list *list,
+                                                    size_t index);
 
 /* ---- Predict along a sequence ---------------------------------------------------------------- */
 
@@ -310,7 +316,8 @@ typedef struct bertqa_sequence_options {
   bertqa_switch include_end;
 } bertqa_sequence_options;
 
-#define BERTQA_SEQUENCE_OPTIONS_INIT {sizeof(bertqa_sequence_options), NULL, 0, 0}
+#define BERTQA_SEQUENCE_OPTIONS_INIT \
+  { sizeof(bertqa_sequence_options), NULL, 0, 0 }
 
 void bertqa_sequence_options_init(bertqa_sequence_options *options, size_t struct_size);
 
@@ -370,13 +377,10 @@ const float *bertqa_prediction_probabilities(const bertqa_prediction *prediction
  * exactly their product in floats, or 0 for NULL.
  * On failure every next state is NULL and bertqa_last_error_item() is the failed sequence.
  * Errors: as bertqa_sequence_predict. */
-BERTQA_MUST_CHECK bertqa_status bertqa_sequence_step(const bertqa_context *context,
-                                                     const int32_t *ids,
-                                                     const bertqa_sequence_state *const *states,
-                                                     size_t count,
-                                                     const bertqa_sequence_options *options,
-                                                     bertqa_sequence_state **next_states,
-                                                     float *logits, size_t logits_length);
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_step(
+    const bertqa_context *context, const int32_t *ids, const bertqa_sequence_state *const *states,
+    size_t count, const bertqa_sequence_options *options, bertqa_sequence_state **next_states,
+    float *logits, size_t logits_length);
 
 /* Called with each generated word. Nonzero ends the generation after this word, without an error. */
 typedef int32_t (*bertqa_word_function)(void *user, const bertqa_word *word);
@@ -394,7 +398,8 @@ typedef struct bertqa_generate_options {
                                  * this, at most 1; default 0: all */
 } bertqa_generate_options;
 
-#define BERTQA_GENERATE_OPTIONS_INIT {sizeof(bertqa_generate_options), NULL, NULL, NULL, 0, 0, 0, 0, 0}
+#define BERTQA_GENERATE_OPTIONS_INIT \
+  { sizeof(bertqa_generate_options), NULL, NULL, NULL, 0, 0, 0, 0, 0 }
 
 void bertqa_generate_options_init(bertqa_generate_options *options, size_t struct_size);
 
@@ -439,13 +444,14 @@ const bertqa_sequence_state *bertqa_generation_state(const bertqa_generation *ge
 /* The likelihood of a text. Grows at its end in later versions; the caller sets struct_size. */
 typedef struct bertqa_sequence_score {
   size_t struct_size;
-  size_t word_count;     /* words predicted: all but a sequence's first, and the end symbol if asked */
+  size_t word_count; /* words predicted: all but a sequence's first, and the end symbol if asked */
   size_t unknown_count;  /* words of the text that are not in the vocabulary */
   double log_likelihood; /* sum of the natural logarithms of their probabilities */
   double perplexity;     /* exp(-log_likelihood / word_count); NAN for a word_count of 0 */
 } bertqa_sequence_score;
 
-#define BERTQA_SEQUENCE_SCORE_INIT {sizeof(bertqa_sequence_score), 0, 0, 0, 0}
+#define BERTQA_SEQUENCE_SCORE_INIT \
+  { sizeof(bertqa_sequence_score), 0, 0, 0, 0 }
 
 /* Computes the likelihood of a text, split into the model's words.
  * state: the state that the text follows; NULL starts a sequence, whose first word is not predicted.
@@ -471,17 +477,141 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_rank(const bertqa_context *conte
                                                      size_t *order, double *log_likelihoods,
                                                      size_t *word_counts);
 
+/* ---- Search a collection --------------------------------------------------------------------- */
+
+/* A collection is an SQLite database of documents, cut into passages, with a full-text index of their
+ * words and the vectors of an embedding model: docs/collections.md. The host opens the database; these
+ * functions are what all hosts have in common. */
+
+/* SQL that all hosts run. ?1, ?2 are the parameters. */
+typedef int32_t bertqa_collection_statement;
+enum {
+  /* Several statements: create the tables, indexes and triggers of a new collection. */
+  BERTQA_COLLECTION_CREATE = 0,
+  /* The model of the vectors: fingerprint, length, name. No row: the collection has none. */
+  BERTQA_COLLECTION_MODEL = 1,
+  /* ?1 a query, ?2 a GLOB pattern of paths or NULL: id and BM25 score of the passages that match best. */
+  BERTQA_COLLECTION_WORDS = 2,
+  /* ?1 a GLOB pattern of paths: first and last id of the passages of each document, ascending. */
+  BERTQA_COLLECTION_ALLOWED = 3,
+  /* All vectors: first, count, rows, scales. */
+  BERTQA_COLLECTION_VECTORS = 4,
+  /* ?1 an id: the passage's text, start and end (bytes of the document), line (from 1; NULL: not of a
+   * file of text), path (NULL: not of a file), name (of a record, or that the host gave; NULL: none),
+   * title, fields. */
+  BERTQA_COLLECTION_PASSAGE = 5,
+  /* ?1 name, ?2 length, ?3 fingerprint: sets the model. */
+  BERTQA_COLLECTION_SET_MODEL = 6,
+  /* ?1 file or NULL, ?2 name, ?3 title, ?4 fields: adds a document; sqlite3_last_insert_rowid tells its
+   * id. */
+  BERTQA_COLLECTION_ADD_DOCUMENT = 7,
+  /* ?1 document, ?2 start, ?3 end, ?4 line, ?5 text: adds a passage. Those that are added in one
+   * transaction have ascending ids without gaps. */
+  BERTQA_COLLECTION_ADD_PASSAGE = 8,
+  /* ?1 id of the first passage, ?2 count, ?3 rows, ?4 scales: adds vectors. */
+  BERTQA_COLLECTION_ADD_VECTORS = 9,
+  /* ?1 name: removes the document with this name that is not of a file. */
+  BERTQA_COLLECTION_REMOVE_DOCUMENT = 10
+};
+
+/* Returns a statement; NULL for other numbers. */
+const char *bertqa_collection_sql(bertqa_collection_statement statement);
+
+/* The passages of a text: ranges of its bytes, in order. */
+typedef struct bertqa_passages bertqa_passages;
+
+/* Cuts a text into passages of whole sentences, at most 128 tokens of the context's tokenizer each. A
+ * text without tokens has none. call: NULL for no limits. Linear in length.
+ * Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_passages_create(const bertqa_context *context,
+                                                       const char *text, size_t length,
+                                                       const bertqa_call_options *call,
+                                                       bertqa_passages **passages);
+
+void bertqa_passages_free(bertqa_passages *passages);
+
+/* The number of ranges, and an array of them; NULL if there are none. */
+size_t bertqa_passages_count(const bertqa_passages *passages);
+const bertqa_range *bertqa_passages_ranges(const bertqa_passages *passages);
+
+/* Rounds vectors to the rows of a collection: element = scale x row's element.
+ * vectors, rows: [count][length]; length: a multiple of 4; scales: [count].
+ * Errors: INVALID_ARGUMENT, UNSUPPORTED (another length), TOO_LARGE (count). */
+BERTQA_MUST_CHECK bertqa_status bertqa_vectors_quantize(const float *vectors, size_t count,
+                                                        size_t length, int8_t *rows, float *scales);
+
+/* Writes bytes that identify an embedding model by its vectors. capacity: those of output.
+ * needed: their number, also if the capacity is below it, which is INVALID_ARGUMENT.
+ * Errors: as bertqa_embed. */
+BERTQA_MUST_CHECK bertqa_status bertqa_vectors_fingerprint(const bertqa_context *context,
+                                                           const bertqa_call_options *call,
+                                                           char *output, size_t capacity,
+                                                           size_t *needed);
+
+/* A search for one question. Not thread-safe: one thread at a time. */
+typedef struct bertqa_search bertqa_search;
+
+/* Begins a search by words and by vectors.
+ * context: an embedding model; NULL: by words only. fingerprint: that of the collection's model.
+ * Errors: as bertqa_embed; WRONG_MODEL also for the fingerprint of another model. */
+BERTQA_MUST_CHECK bertqa_status bertqa_search_create(const bertqa_context *context,
+                                                     const char *question, size_t question_length,
+                                                     const void *fingerprint,
+                                                     size_t fingerprint_length,
+                                                     const bertqa_call_options *call,
+                                                     bertqa_search **search);
+
+void bertqa_search_free(bertqa_search *search);
+
+/* Returns a query of FTS5 that matches any of the question's words; lives as long as the search. */
+const char *bertqa_search_query(const bertqa_search *search);
+
+/* Only vectors of the passages first ... last and of other calls count from now on. Calls ascend.
+ * Errors: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_search_allow(bertqa_search *search, int64_t first,
+                                                    int64_t last);
+
+/* Sets the passages that the query finds, at most 200, before vectors are added.
+ * ids, scores: [count], best first; a score is positive.
+ * Errors: INVALID_ARGUMENT, TOO_LARGE. */
+BERTQA_MUST_CHECK bertqa_status bertqa_search_set_words(bertqa_search *search, const int64_t *ids,
+                                                        const double *scores, size_t count);
+
+/* Adds the vectors of the passages first, first + 1, ...: all rows are compared with the question's.
+ * rows: [count][length of the vectors], row_bytes in all; scales: [count].
+ * Errors: INVALID_ARGUMENT (row_bytes), WRONG_MODEL (a search by words only), TOO_LARGE,
+ * OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_search_add_vectors(bertqa_search *search, int64_t first,
+                                                          size_t count, const int8_t *rows,
+                                                          size_t row_bytes, const float *scales);
+
+/* Returns the number of the best passages, at most count, and writes them, best first. The scores, at
+ * most 1, compare the passages of one search.
+ * ids, scores: [count] */
+size_t bertqa_search_best(const bertqa_search *search, size_t count, int64_t *ids, double *scores);
+
+/* Answers the search's question on its best passages, as bertqa_answer_documents does, but ranked as
+ * the search ranks them. An answer's document_index is its passage's place in passages.
+ * context: a model that answers. passages: [count], the texts of the ids of bertqa_search_best, in
+ * that order.
+ * Errors: as bertqa_answer_documents. */
+BERTQA_MUST_CHECK bertqa_status bertqa_search_answer(const bertqa_search *search,
+                                                     const bertqa_context *context,
+                                                     const bertqa_text *passages, size_t count,
+                                                     const bertqa_answer_options *options,
+                                                     bertqa_answers **answers);
+
 /* ---- Patterns and redaction ------------------------------------------------------------------- */
 
 /* Kinds of personal data that rules find; docs/entities.md has the rules. */
 typedef int32_t bertqa_pattern;
 enum {
-  BERTQA_PATTERN_EMAIL = 1, /* e-mail addresses */
-  BERTQA_PATTERN_PHONE = 2, /* telephone numbers */
-  BERTQA_PATTERN_CARD = 4,  /* payment card numbers, checked by Luhn's sum */
-  BERTQA_PATTERN_IBAN = 8,  /* bank account numbers, checked modulo 97 */
-  BERTQA_PATTERN_IP = 16,   /* IPv4 and IPv6 addresses */
-  BERTQA_PATTERN_URL = 32,  /* http, https and ftp addresses, and those that begin with www. */
+  BERTQA_PATTERN_EMAIL = 1,   /* e-mail addresses */
+  BERTQA_PATTERN_PHONE = 2,   /* telephone numbers */
+  BERTQA_PATTERN_CARD = 4,    /* payment card numbers, checked by Luhn's sum */
+  BERTQA_PATTERN_IBAN = 8,    /* bank account numbers, checked modulo 97 */
+  BERTQA_PATTERN_IP = 16,     /* IPv4 and IPv6 addresses */
+  BERTQA_PATTERN_URL = 32,    /* http, https and ftp addresses, and those that begin with www. */
   BERTQA_PATTERN_CRYPTO = 64, /* Bitcoin and Ethereum addresses, with their checksums */
   /* The kinds above are those that are safe everywhere: the default. */
   BERTQA_PATTERN_MAC = 128,         /* addresses of network cards */
@@ -518,7 +648,8 @@ typedef struct bertqa_patterns_options {
   int32_t reserved;
 } bertqa_patterns_options;
 
-#define BERTQA_PATTERNS_OPTIONS_INIT {sizeof(bertqa_patterns_options), NULL, NULL, 0, 0, 0}
+#define BERTQA_PATTERNS_OPTIONS_INIT \
+  { sizeof(bertqa_patterns_options), NULL, NULL, 0, 0, 0 }
 
 void bertqa_patterns_options_init(bertqa_patterns_options *options, size_t struct_size);
 
@@ -606,12 +737,9 @@ typedef struct bertqa_column {
  *   is_impossible  bool
  * Errors: as bertqa_answer_batch, bertqa_last_error_item() being the row; INVALID_ARGUMENT for columns
  * of other types or unequal lengths, and for malformed ones. */
-BERTQA_MUST_CHECK bertqa_status bertqa_answer_arrow(const bertqa_context *context,
-                                                    bertqa_column questions,
-                                                    bertqa_column documents,
-                                                    const bertqa_answer_options *options,
-                                                    struct ArrowArray *answers,
-                                                    struct ArrowSchema *schema);
+BERTQA_MUST_CHECK bertqa_status bertqa_answer_arrow(
+    const bertqa_context *context, bertqa_column questions, bertqa_column documents,
+    const bertqa_answer_options *options, struct ArrowArray *answers, struct ArrowSchema *schema);
 
 /* bertqa_classify_batch over a column. A row with a null has a null classification.
  *

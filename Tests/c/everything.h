@@ -8,9 +8,12 @@
 
 /* Text with matches of the rules for words, sentences, addresses and numbers. */
 static const char rich[] =
-    "Mr. Smith paid US$12.5 million (no. 5, Oct. 3) in the U.S., e.g. 5 km at -5°C. “Yes!” he said… No? a.b@c.de "
-    "https://x.org/a?b=1 4111 1111 1111 1111, DE89 3704 0044 0532 0130 00, 10.0.0.1, ::1, +49 30 123456; \xef\xac\x81 "
-    "e\xcc\x81 \xe4\xb8\xad\xe5\x9b\xbd\xe3\x80\x82 \xe0\xa4\xb9\xe0\xa4\xbf \xe1\x84\x80\xe1\x85\xa1 \xf0\x9f\xa6\x8a "
+    "Mr. Smith paid US$12.5 million (no. 5, Oct. 3) in the U.S., e.g. 5 km at -5°C. “Yes!” he "
+    "said… No? a.b@c.de "
+    "https://x.org/a?b=1 4111 1111 1111 1111, DE89 3704 0044 0532 0130 00, 10.0.0.1, ::1, +49 30 "
+    "123456; \xef\xac\x81 "
+    "e\xcc\x81 \xe4\xb8\xad\xe5\x9b\xbd\xe3\x80\x82 \xe0\xa4\xb9\xe0\xa4\xbf "
+    "\xe1\x84\x80\xe1\x85\xa1 \xf0\x9f\xa6\x8a "
     "\xff\xfe\xe2\x80\x8d O Romeo , Romeo . the king of france jumps over the fox\n\nand the dog.";
 
 static char root[] = "/tmp/bertqa-first-use-XXXXXX";
@@ -57,9 +60,11 @@ static void process(void) {
   bertqa_generate_options_init(&generate, sizeof generate);
   CHECK(bertqa_abi_version() == BERTQA_ABI_VERSION && *bertqa_version() != '\0');
   CHECK(bertqa_deadline_after(1) > 0);
-  CHECK(*bertqa_status_name(0) && *bertqa_precision_name(1) && *bertqa_isa_name(1) && *bertqa_task_name(1));
+  CHECK(*bertqa_status_name(0) && *bertqa_precision_name(1) && *bertqa_isa_name(1) &&
+        *bertqa_task_name(1));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_pool_set_threads(-1));
-  CHECK(*bertqa_last_error() && *bertqa_last_error_argument() && bertqa_last_error_item() == SIZE_MAX);
+  CHECK(*bertqa_last_error() && *bertqa_last_error_argument() &&
+        bertqa_last_error_item() == SIZE_MAX);
   const bertqa_status started = bertqa_pool_start(); /* fails where another thread ends them */
   CHECK(started == BERTQA_OK || started == BERTQA_ERROR_OUT_OF_MEMORY);
   CHECK_STATUS(BERTQA_OK, bertqa_pool_shutdown());
@@ -79,7 +84,8 @@ static void contexts(void) {
   CHECK(piece != NULL && bertqa_context_vocabulary_id(context, piece, length) == 0);
   bertqa_tokens *tokens;
   CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, rich, sizeof rich - 1, NULL, &tokens));
-  CHECK(bertqa_tokens_count(tokens) > 0 && bertqa_tokens_ids(tokens) && bertqa_tokens_ranges(tokens));
+  CHECK(bertqa_tokens_count(tokens) > 0 && bertqa_tokens_ids(tokens) &&
+        bertqa_tokens_ranges(tokens));
   bertqa_tokens_free(tokens);
   const int32_t ids[] = {1, 2};
   const size_t window = 2;
@@ -88,7 +94,8 @@ static void contexts(void) {
   bertqa_context_free(context);
   static const char vocabulary[] = "[UNK]\n[CLS]\n[SEP]\na\n";
   const bertqa_file file = {"vocab.txt", vocabulary, sizeof vocabulary - 1};
-  const bertqa_context_options options = {.struct_size = sizeof options, .tokenizer_only = BERTQA_ON};
+  const bertqa_context_options options = {.struct_size = sizeof options,
+                                          .tokenizer_only = BERTQA_ON};
   CHECK_STATUS(BERTQA_OK, bertqa_context_create_from_files(&file, 1, &options, &context));
   bertqa_context_free(context);
   CHECK_STATUS(BERTQA_ERROR_IO, bertqa_context_create("/nonexistent", NULL, &context));
@@ -108,20 +115,25 @@ static void answer(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, &pair, 1, &options, &answers, &status));
   bertqa_answers_free(answers);
   CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, strlen(text), NULL, &document));
-  CHECK_STATUS(BERTQA_OK, bertqa_document_answer_batch(context, document, &question, 1, &options, &answers, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_document_answer_batch(context, document, &question, 1, &options,
+                                                       &answers, NULL));
   bertqa_answers_free(answers);
   CHECK_STATUS(BERTQA_OK, bertqa_document_answer(context, document, "who?", 4, &options, &answers));
   CHECK(bertqa_answers_summary(answers) != NULL);
-  for (size_t i = 0; i < bertqa_answers_count(answers); i++) CHECK(bertqa_answers_get(answers, i) != NULL);
+  for (size_t i = 0; i < bertqa_answers_count(answers); i++)
+    CHECK(bertqa_answers_get(answers, i) != NULL);
   bertqa_answers_free(answers);
   const bertqa_text documents[] = {{rich, sizeof rich - 1}, {text, strlen(text)}};
-  CHECK_STATUS(BERTQA_OK, bertqa_answer_documents(context, "who?", 4, documents, 2, &options, &answers));
+  CHECK_STATUS(BERTQA_OK,
+               bertqa_answer_documents(context, "who?", 4, documents, 2, &options, &answers));
   bertqa_answers_free(answers);
   const bertqa_document *prepared[] = {document, document};
-  CHECK_STATUS(BERTQA_OK, bertqa_documents_answer(context, prepared, 2, "who?", 4, &options, &answers));
+  CHECK_STATUS(BERTQA_OK,
+               bertqa_documents_answer(context, prepared, 2, "who?", 4, &options, &answers));
   bertqa_answers_free(answers);
   bertqa_document_free(document);
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_answer(context, NULL, 1, "", 0, NULL, &answers));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
+               bertqa_answer(context, NULL, 1, "", 0, NULL, &answers));
   column made;
   const bertqa_column texts = one_row(&made, "who?", 4);
   struct ArrowArray out;
@@ -132,12 +144,54 @@ static void answer(void) {
   bertqa_context_free(context);
 }
 
+/* A search of two passages. */
+static void search(const bertqa_context *context) {
+  static const char text[] = "The king of france sleeps. The dog jumps over the fox.";
+  const size_t size = bertqa_context_info(context)->embedding_length;
+  bertqa_passages *passages;
+  CHECK_STATUS(BERTQA_OK, bertqa_passages_create(context, text, sizeof text - 1, NULL, &passages));
+  CHECK(bertqa_passages_count(passages) == 1 &&
+        bertqa_passages_ranges(passages)->end == sizeof text - 1);
+  bertqa_passages_free(passages);
+  const bertqa_text_pair texts[] = {{text, 26, NULL, 0}, {text + 27, sizeof text - 28, NULL, 0}};
+  float *vectors = calloc(2 * size, sizeof *vectors), scales[2];
+  int8_t *rows = calloc(2 * size, 1);
+  char *fingerprint = malloc(4 + size);
+  size_t needed;
+  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, texts, 2, NULL, vectors, 2 * size, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_vectors_quantize(vectors, 2, size, rows, scales));
+  CHECK_STATUS(BERTQA_OK,
+               bertqa_vectors_fingerprint(context, NULL, fingerprint, 4 + size, &needed));
+  bertqa_search *found;
+  CHECK_STATUS(BERTQA_OK,
+               bertqa_search_create(context, "the dog", 7, fingerprint, needed, NULL, &found));
+  CHECK(strcmp(bertqa_search_query(found), "\"dog\"") == 0);
+  int64_t ids[2] = {8, 0};
+  double scores[2] = {1, 0};
+  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(found, ids, scores, 1));
+  CHECK_STATUS(BERTQA_OK, bertqa_search_allow(found, 7, 8));
+  CHECK_STATUS(BERTQA_OK, bertqa_search_add_vectors(found, 7, 2, rows, 2 * size, scales));
+  CHECK(bertqa_search_best(found, 2, ids, scores) == 2 && ids[0] + ids[1] == 15 &&
+        scores[0] >= scores[1]);
+  const bertqa_text best[] = {{text, 26}, {text + 27, sizeof text - 28}};
+  bertqa_context *answering = tiny_context(2);
+  bertqa_answers *answers;
+  CHECK_STATUS(BERTQA_OK, bertqa_search_answer(found, answering, best, 2, NULL, &answers));
+  CHECK(bertqa_answers_count(answers) == 1);
+  bertqa_answers_free(answers);
+  bertqa_context_free(answering);
+  bertqa_search_free(found);
+  CHECK(strncmp(bertqa_collection_sql(BERTQA_COLLECTION_CREATE), "PRAGMA", 6) == 0);
+  free(vectors), free(rows), free(fingerprint);
+}
+
 static void classify_and_embed(void) {
   bertqa_context *context = fixture_context("tiny-bert-classifier", 2);
   bertqa_classification *classification;
   const bertqa_text_pair text = {"the king", 8, NULL, 0};
   CHECK_STATUS(BERTQA_OK, bertqa_classify(context, rich, 200, NULL, &classification));
-  CHECK(bertqa_classification_count(classification) > 0 && bertqa_classification_get(classification, 0));
+  CHECK(bertqa_classification_count(classification) > 0 &&
+        bertqa_classification_get(classification, 0));
   CHECK(bertqa_classification_summary(classification) != NULL);
   bertqa_classification_free(classification);
   CHECK_STATUS(BERTQA_OK, bertqa_classify_batch(context, &text, 1, NULL, &classification, NULL));
@@ -159,8 +213,10 @@ static void classify_and_embed(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_labeler_create(context, &example, 1, NULL, &labeler));
   CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, &text, 1, NULL, &classification, NULL));
   bertqa_classification_free(classification);
-  CHECK(bertqa_labeler_label_count(labeler) == 1 && bertqa_labeler_label_get(labeler, 0, NULL) != NULL);
+  CHECK(bertqa_labeler_label_count(labeler) == 1 &&
+        bertqa_labeler_label_get(labeler, 0, NULL) != NULL);
   bertqa_labeler_free(labeler);
+  search(context);
   bertqa_context_free(context);
 }
 
@@ -176,8 +232,9 @@ static void find_entities(void) {
   CHECK(bertqa_entity_list_count(lists[1]) > 2 && bertqa_entity_list_get(lists[1], 0) != NULL);
   char redacted[4 * sizeof rich];
   size_t needed;
-  CHECK_STATUS(BERTQA_OK, bertqa_redact(rich, sizeof rich - 1, (const bertqa_entity_list *const *)lists, 2, NULL, 0,
-                                        NULL, redacted, sizeof redacted, &needed));
+  CHECK_STATUS(BERTQA_OK,
+               bertqa_redact(rich, sizeof rich - 1, (const bertqa_entity_list *const *)lists, 2,
+                             NULL, 0, NULL, redacted, sizeof redacted, &needed));
   bertqa_entity_list_free(lists[0]);
   bertqa_entity_list_free(lists[1]);
   column made;
@@ -200,7 +257,8 @@ static void train(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_trainer_set_group(trainer, "", 0));
   for (int i = 0; i < 4; i++) {
     const char *words = i % 2 ? "one two three" : "four five six";
-    CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, words, strlen(words), i % 2 ? "b" : "a", 1, NULL));
+    CHECK_STATUS(BERTQA_OK,
+                 bertqa_trainer_add(trainer, words, strlen(words), i % 2 ? "b" : "a", 1, NULL));
   }
   CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, output, NULL, &report));
   CHECK(bertqa_training_report_summary(report) && bertqa_training_report_label_count(report) == 2);
@@ -211,7 +269,8 @@ static void train(void) {
   bertqa_context *context = context_of(output, 1);
   bertqa_classification *classification;
   const bertqa_classify_options explained = {.struct_size = sizeof explained, .contributions = 1};
-  CHECK_STATUS(BERTQA_OK, bertqa_classify(context, "one two three", 13, &explained, &classification));
+  CHECK_STATUS(BERTQA_OK,
+               bertqa_classify(context, "one two three", 13, &explained, &classification));
   CHECK(bertqa_classification_contribution_count(classification) == 1);
   CHECK(bertqa_classification_contribution_get(classification, 0) != NULL);
   bertqa_classification_free(classification);
@@ -232,18 +291,23 @@ static void predict(void) {
   bertqa_generation *generation;
   size_t order[2];
   const bertqa_text continuations[] = {{"Romeo", 5}, {"night .", 7}};
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, NULL, NULL, &prediction, &state));
+  CHECK_STATUS(BERTQA_OK,
+               bertqa_sequence_predict(context, "O", 1, NULL, NULL, &prediction, &state));
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, "O", 1, state, NULL, &generation));
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_rank(context, "O", 1, continuations, 2, state, NULL, order, NULL, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_rank(context, "O", 1, continuations, 2, state, NULL,
+                                               order, NULL, NULL));
   CHECK(bertqa_prediction_count(prediction) > 0 && bertqa_prediction_get(prediction, 0) != NULL);
-  CHECK(bertqa_prediction_probabilities(prediction) != NULL && !bertqa_prediction_is_unknown(prediction));
+  CHECK(bertqa_prediction_probabilities(prediction) != NULL &&
+        !bertqa_prediction_is_unknown(prediction));
   bertqa_prediction_free(prediction);
   bertqa_sequence_state *read;
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict_text(context, "O Romeo", 7, state, NULL, &prediction, &read));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict_text(context, "O Romeo", 7, state, NULL,
+                                                       &prediction, &read));
   bertqa_prediction_free(prediction);
   bertqa_sequence_state_free(read);
   size_t size;
-  CHECK(bertqa_generation_text(generation, &size) != NULL && bertqa_generation_state(generation) != NULL);
+  CHECK(bertqa_generation_text(generation, &size) != NULL &&
+        bertqa_generation_state(generation) != NULL);
   if (bertqa_generation_count(generation) > 0) CHECK(bertqa_generation_get(generation, 0) != NULL);
   (void)(bertqa_generation_stop(generation) + (int)bertqa_generation_unknown_count(generation));
   bertqa_generation_free(generation);
@@ -257,7 +321,8 @@ static void predict(void) {
   free(values);
   bertqa_sequence_state_free(other);
   bertqa_sequence_state_free(bertqa_sequence_state_clone(state));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_state_serialize(state, NULL, 0, &size));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
+               bertqa_sequence_state_serialize(state, NULL, 0, &size));
   char *bytes = malloc(size);
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_serialize(state, bytes, size, &size));
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_deserialize(context, bytes, size, &other));

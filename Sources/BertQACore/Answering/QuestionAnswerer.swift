@@ -8,10 +8,13 @@ public struct QuestionItem {
   public var question: UnsafeBufferPointer<UInt8>
   /// At least one. Several are read as one collection.
   public var documents: [Document]
+  /// By document: how well a search found it, above 0; empty: sections are ranked by the question's words.
+  public var ranks: [Double]
 
-  public init(question: UnsafeBufferPointer<UInt8>, documents: [Document]) {
+  public init(question: UnsafeBufferPointer<UInt8>, documents: [Document], ranks: [Double] = []) {
     self.question = question
     self.documents = documents
+    self.ranks = ranks
   }
 
   public init(question: UnsafeBufferPointer<UInt8>, document: Document) {
@@ -223,7 +226,9 @@ private struct QuestionBatch {
     }
     return try monitor.undoing { () throws(BertQAError) in
       try QuestionWork(
-        question: item.question, documents: documents, tokenizer: answerer.tokenizer, settings, monitor)
+        question: item.question, documents: documents, ranks: item.ranks, tokenizer: answerer.tokenizer,
+        settings,
+        monitor)
     }
   }
 

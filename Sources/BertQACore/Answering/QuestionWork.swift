@@ -29,8 +29,8 @@ final class QuestionWork {
   }
 
   init(
-    question text: UnsafeBufferPointer<UInt8>, documents: [PreparedDocument], tokenizer: any Tokenizer,
-    _ settings: AnswerSettings, _ monitor: CallMonitor
+    question text: UnsafeBufferPointer<UInt8>, documents: [PreparedDocument], ranks: [Double] = [],
+    tokenizer: any Tokenizer, _ settings: AnswerSettings, _ monitor: CallMonitor
   ) throws(BertQAError) {
     try TextLimit.check(text, "question")
     let before = monitor.heldBytes
@@ -60,8 +60,10 @@ final class QuestionWork {
     let ranking =
       isRanked && sections.count > 1
       ? try RankedSections(
-        scores: SectionRanking(question: question, tokenizer: tokenizer)
-          .scores(of: sections, ids: documents.map(\.tokens.ids), monitor), monitor) : nil
+        scores: ranks.isEmpty
+          ? SectionRanking(question: question, tokenizer: tokenizer)
+            .scores(of: sections, ids: documents.map(\.tokens.ids), monitor)
+          : sections.checkedMap(CallPoll(monitor)) { ranks[$0.document] }, monitor) : nil
     self.ranking = ranking
     plan = settings.plan.withRanks(known: ranking?.best != 0)
     logits = [WindowLogits](repeating: WindowLogits(), count: documents.count)

@@ -52,10 +52,10 @@ extension Context {
   /// Answers one question on several documents, which are read as one collection: the sections of all are ranked
   /// together. `Answer.documentIndex` is the position of the answer's document.
   public func answer(
-    question: UnsafeBufferPointer<UInt8>, documents: [QuestionItem.Document],
+    question: UnsafeBufferPointer<UInt8>, documents: [QuestionItem.Document], ranks: [Double] = [],
     options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> AnswerResult {
-    try answerer().answer([QuestionItem(question: question, documents: documents)], options)[0]
+    try answerer().answer([QuestionItem(question: question, documents: documents, ranks: ranks)], options)[0]
   }
 
   /// As above, for strings.

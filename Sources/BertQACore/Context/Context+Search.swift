@@ -1,0 +1,103 @@
+/// Collections of passages: cutting texts, and searching by words and by vectors.
+extension Context {
+  /// Cuts a text into passages of whole sentences, as a collection stores them. Returns ranges of bytes.
+  package func passages(
+    of text: UnsafeBufferPointer<UInt8>, call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> [TextRange] {
+    let tokens = try tokenize(text, call: call)
+    guard let tokenizer = engine.tokenizer else { return [] }
+    return try PassageLayout.passages(
+      of: TokenizedText(text: text, tokens: tokens, tokenizer: tokenizer), CallMonitor(call))
+  }
+
+  /// Begins a search by the question's words and by its vector.
+  /// - Parameter fingerprint: that of the model of the collection's vectors.
+  package func search(
+    question: UnsafeBufferPointer<UInt8>, fingerprint: UnsafeBufferPointer<UInt8>,
+    call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> PassageSearch {
+    try checkVectors(fingerprint, call)
+    var options = EmbedOptions()
+    options.call = call
+    let vector = try embed([TextPair(text: question)], options: options)
+    return PassageSearch(question: question, vector: try questionVector(vector), threads: info.threads)
+  }
+
+  /// Answers a search's question on its best passages, which are read as the search ranks them.
+  /// - Parameter passages: the texts of `search.best(passages.count)`, in this order.
+  package func answer(
+    _ search: PassageSearch, passages: [QuestionItem.Document], options: AnswerOptions
+  ) throws(BertQAError) -> AnswerResult {
+    let ranks = search.best(passages.count).map { max($0.score, .leastNormalMagnitude) }
+    guard ranks.count == passages.count else {
+      throw BertQAError(
+        .invalidArgument, argument: "count",
+        "is \(passages.count), but the search found \(ranks.count) passages")
+    }
+    return try search.question.withElements { question throws(BertQAError) in
+      try answer(question: question, documents: passages, ranks: ranks, options: options)
+    }
+  }
+
+  /// The text whose vector identifies a model.
+  private static let probe = "Who signed the lease of the house by the river?"
+  /// The least cosine of the probe's vectors of one model, of any precision and instruction set.
+  private static let leastCosine: Float = 0.99
+
+  /// Bytes that tell if stored vectors are this model's, whatever its precision and file: the probe's vector, as a scale
+  /// and a row.
+  package func vectorFingerprint(call: CallOptions = CallOptions()) throws(BertQAError) -> [UInt8] {
+    let vector = try probeVector(call)
+    var scale: Float = 0
+    var row = [Int8](repeating: 0, count: vector.count)
+    try row.withMutableElements { row throws(BertQAError) in
+      try vector.withElements { vector throws(BertQAError) in
+        guard let base = row.baseAddress else { return }
+        try VectorRows.quantize(vector, length: vector.count, rows: base, scales: &scale)
+      }
+    }
+    return withUnsafeBytes(of: scale.bitPattern.littleEndian) { Array($0) }
+      + row.map { UInt8(bitPattern: $0) }
+  }
+
+  /// Throws `.wrongModel` if the fingerprint is that of another model.
+  private func checkVectors(
+    _ fingerprint: UnsafeBufferPointer<UInt8>, _ call: CallOptions
+  ) throws(BertQAError) {
+    let vector = try probeVector(call)
+    let scaleSize = MemoryLayout<Float>.size
+    var cosine: Float = 0
+    if fingerprint.count == scaleSize + vector.count, let base = fingerprint.baseAddress {
+      let scale = Float(
+        bitPattern: UInt32(littleEndian: UnsafeRawPointer(base).loadUnaligned(as: UInt32.self)))
+      for (index, value) in vector.enumerated() {
+        cosine += value * scale * Float(Int8(bitPattern: fingerprint[scaleSize + index]))
+      }
+    }
+    guard cosine >= Self.leastCosine else {
+      throw BertQAError(
+        .wrongModel,
+        "the vectors are those of another model than \(info.directory): use the model that made them, or index "
+          + "the texts again with this one")
+    }
+  }
+
+  /// Of length 1.
+  private func probeVector(_ call: CallOptions) throws(BertQAError) -> [Float] {
+    var options = EmbedOptions()
+    options.call = call
+    options.normalizes = true
+    return try withBytes(of: [Self.probe]) { texts throws(BertQAError) in
+      try embed([TextPair(text: texts[0])], options: options)
+    }
+  }
+
+  private func questionVector(_ vector: [Float]) throws(BertQAError) -> QuestionVector {
+    guard let kernels = Kernels(isa: info.instructionSet?.rawValue ?? 0) else {
+      throw BertQAError(.internal, "an embedding model without kernels")
+    }
+    return try vector.withElements { vector throws(BertQAError) in
+      try QuestionVector(vector, kernels: kernels)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+/// The tables of a collection, and the statements on them, for every program that opens one: docs/collections.md. The
+/// numbers are those of the C ABI's `bertqa_collection_statement`, whose documentation lists parameters and columns.
+package enum CollectionSQL: Int32, CaseIterable {
+  case create = 0
+  case model = 1
+  case words = 2
+  case allowed = 3
+  case vectors = 4
+  case passage = 5
+  case setModel = 6
+  case addDocument = 7
+  case addPassage = 8
+  case addVectors = 9
+  case removeDocument = 10
+
+  /// "BQAC" in ASCII: `PRAGMA application_id` of a collection.
+  package static let applicationID = 0x4251_4143
+  /// `PRAGMA user_version`: the version of the tables.
+  package static let version = 1
+
+  package var text: StaticString {
+    switch self {
+    case .create: Self.tables
+    case .model: "SELECT fingerprint, length, name FROM model"
+    // Of equal ranks the earlier passage.
+    case .words:
+      """
+      SELECT rowid, -rank FROM words WHERE words MATCH ?1 AND (?2 IS NULL OR rowid IN (
+        SELECT p.id FROM passages p JOIN documents d ON d.id = p.document LEFT JOIN files f ON f.id = d.file
+        WHERE coalesce(f.path, d.name) GLOB ?2)) ORDER BY rank, rowid LIMIT 200
+      """
+    case .allowed:
+      """
+      SELECT min(p.id), max(p.id) FROM passages p JOIN documents d ON d.id = p.document
+        LEFT JOIN files f ON f.id = d.file
+      WHERE coalesce(f.path, d.name) GLOB ?1 GROUP BY d.id ORDER BY 1
+      """
+    case .vectors: "SELECT first, count, rows, scales FROM vectors ORDER BY first"
+    case .passage:
+      """
+      SELECT p.text, p.start, p.end, p.line, f.path, d.name, d.title, d.fields
+      FROM passages p JOIN documents d ON d.id = p.document LEFT JOIN files f ON f.id = d.file WHERE p.id = ?1
+      """
+    case .setModel: "INSERT OR REPLACE INTO model(id, name, length, fingerprint) VALUES (1, ?1, ?2, ?3)"
+    case .addDocument: "INSERT INTO documents(file, name, title, fields) VALUES (?1, ?2, ?3, ?4)"
+    case .addPassage: "INSERT INTO passages(document, start, end, line, text) VALUES (?1, ?2, ?3, ?4, ?5)"
+    case .addVectors: "INSERT INTO vectors(first, count, rows, scales) VALUES (?1, ?2, ?3, ?4)"
+    case .removeDocument: "DELETE FROM documents WHERE file IS NULL AND name = ?1"
+    }
+  }
+
+  /// Triggers keep the words and the vectors in step with the passages, whoever deletes a document or file. A block of
+  /// vectors from which passages go is cut: what is before them stays, what is behind becomes a block.
+  private static let tables: StaticString = """
+    PRAGMA application_id = 1112621379;
+    PRAGMA user_version = 1;
+    CREATE TABLE files(
+      id INTEGER PRIMARY KEY,
+      path TEXT NOT NULL UNIQUE,
+      modified INTEGER NOT NULL,
+      size INTEGER NOT NULL,
+      hash INTEGER
+    );
+    CREATE TABLE documents(
+      id INTEGER PRIMARY KEY,
+      file INTEGER REFERENCES files(id),
+      name TEXT,
+      title TEXT,
+      fields TEXT
+    );
+    CREATE INDEX documents_of_file ON documents(file);
+    CREATE UNIQUE INDEX documents_by_name ON documents(name) WHERE file IS NULL;
+    CREATE TABLE passages(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      document INTEGER NOT NULL REFERENCES documents(id),
+      start INTEGER NOT NULL,
+      end INTEGER NOT NULL,
+      line INTEGER,
+      text TEXT NOT NULL
+    );
+    CREATE INDEX passages_of_document ON passages(document);
+    CREATE TABLE vectors(
+      first INTEGER PRIMARY KEY,
+      count INTEGER NOT NULL,
+      rows BLOB NOT NULL,
+      scales BLOB NOT NULL
+    );
+    CREATE TABLE model(
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      name TEXT NOT NULL,
+      length INTEGER NOT NULL,
+      fingerprint BLOB NOT NULL
+    );
+    CREATE VIRTUAL TABLE words USING fts5(
+      text, content='passages', content_rowid='id', tokenize='porter unicode61'
+    );
+    CREATE TRIGGER passage_added AFTER INSERT ON passages BEGIN
+      INSERT INTO words(rowid, text) VALUES (new.id, new.text);
+    END;
+    CREATE TRIGGER passage_removed AFTER DELETE ON passages BEGIN
+      INSERT INTO words(words, rowid, text) VALUES ('delete', old.id, old.text);
+    END;
+    CREATE VIEW cuts(first, last) AS SELECT 0, 0;
+    CREATE TRIGGER cut_vectors INSTEAD OF INSERT ON cuts WHEN new.first IS NOT NULL BEGIN
+      INSERT INTO vectors
+        SELECT new.last + 1, first + count - new.last - 1,
+          substr(rows, (new.last + 1 - first) * (length(rows) / count) + 1),
+          substr(scales, (new.last + 1 - first) * 4 + 1)
+        FROM vectors
+        WHERE first = (SELECT max(first) FROM vectors WHERE first <= new.last) AND first + count > new.last + 1;
+      DELETE FROM vectors WHERE first BETWEEN new.first AND new.last;
+      UPDATE vectors
+        SET count = new.first - first, rows = substr(rows, 1, (new.first - first) * (length(rows) / count)),
+          scales = substr(scales, 1, (new.first - first) * 4)
+        WHERE first = (SELECT max(first) FROM vectors WHERE first < new.first) AND first + count > new.first;
+    END;
+    CREATE TRIGGER document_removed BEFORE DELETE ON documents BEGIN
+      INSERT INTO cuts SELECT min(id), max(id) FROM passages WHERE document = old.id;
+      DELETE FROM passages WHERE document = old.id;
+    END;
+    CREATE TRIGGER file_removed BEFORE DELETE ON files BEGIN
+      INSERT INTO cuts SELECT min(p.id), max(p.id) FROM passages p JOIN documents d ON d.id = p.document
+        WHERE d.file = old.id;
+      DELETE FROM documents WHERE file = old.id;
+    END;
+    """
+}

@@ -1,0 +1,171 @@
+import Glibc
+
+/// A search of a collection's passages by the words and by the meaning of a question.
+///
+/// The caller has the passages: it adds those that a full-text search with `query` finds, then the rows of vectors of all
+/// passages, and takes the best.
+package final class PassageSearch {
+  package struct Hit: Equatable {
+    package let id: Int64
+    /// Compares the hits of one search; at most 1, above 0 for all that a search with a model finds but those without
+    /// any likeness.
+    package let score: Double
+  }
+
+  package let question: [UInt8]
+  /// FTS5's query for the question's words.
+  package let query: [UInt8]
+  /// The number of numbers in a vector; 0: the search is by words only.
+  package var vectorLength: Int { vector?.length ?? 0 }
+
+  private let vector: QuestionVector?
+  private let threads: Int
+  /// Empty: all passages. Ranges of ids that may be found.
+  private var allowed: [ClosedRange<Int64>] = []
+  /// What the full-text search found, in ascending order of the ids.
+  private var byWords: [WordMatch] = []
+  private var byMeaning = BestRows()
+
+  private struct WordMatch {
+    let id: Int64
+    /// BM25.
+    let score: Double
+    /// The cosine of its vector and the question's; 0 if it has none.
+    var cosine: Float = 0
+  }
+
+  /// The passages that count of each of both orders.
+  package static let depth = 200
+  /// A passage's score is its cosine, plus this times a power of its BM25 score as a share of the best one's: words count
+  /// only for passages that have clearly more of them than others. Benchmarks/collection.py compares this with others.
+  private static let (wordWeight, wordPower) = (0.2, 4.0)
+
+  /// - Parameter vector: nil searches by words only.
+  init(question: UnsafeBufferPointer<UInt8>, vector: QuestionVector?, threads: Int) {
+    self.question = Array(question)
+    query = FullTextQuery.matching(question)
+    self.vector = vector
+    self.threads = threads
+  }
+
+  /// A search by words only.
+  package convenience init(question: UnsafeBufferPointer<UInt8>) {
+    self.init(question: question, vector: nil, threads: 1)
+  }
+
+  /// Restricts the vectors' rows to passages of `ids` and those of other calls. Ranges ascend and do not overlap.
+  package func allow(_ ids: ClosedRange<Int64>) throws(BertQAError) {
+    if let last = allowed.last, ids.lowerBound <= last.upperBound {
+      throw BertQAError(
+        .invalidArgument, argument: "first", "must be above the last passage of the range before")
+    }
+    try allowed.makeRoom(for: 1)
+    allowed.append(ids)
+  }
+
+  /// Sets the passages that the full-text search found, at most `depth` of them, before any vectors.
+  /// - Parameter matches: passages with their BM25 scores, which are positive and the higher the better.
+  package func setWords(_ matches: [(id: Int64, score: Double)]) {
+    byWords = matches.prefix(Self.depth).filter { $0.score > 0 && $0.score.isFinite }
+      .map { WordMatch(id: $0.id, score: $0.score) }.sorted { $0.id < $1.id }
+  }
+
+  /// Adds the vectors of the passages `first` ... `first + count - 1`.
+  /// - Parameters:
+  ///   - rows: [count][vectorLength]
+  ///   - scales: [count]
+  package func addVectors(
+    first: Int64, count: Int, rows: UnsafePointer<Int8>, scales: UnsafePointer<Float>
+  ) throws(BertQAError) {
+    guard let vector else {
+      throw BertQAError(.wrongModel, "the search was made without an embedding model: it takes no vectors")
+    }
+    let (end, overflow) = first.addingReportingOverflow(Int64(count))
+    if overflow {
+      throw BertQAError(.invalidArgument, argument: "first", "is \(first), too high for \(count) rows")
+    }
+    if allowed.isEmpty { return try compare(vector, first..<end, first, rows, scales) }
+    var index = allowed.partitioningIndex { $0.upperBound >= first }
+    while index < allowed.count, allowed[index].lowerBound < end {
+      let last = min(end - 1, allowed[index].upperBound)
+      let ids = max(first, allowed[index].lowerBound)..<last + 1
+      try compare(vector, ids, first, rows, scales)
+      index += 1
+    }
+  }
+
+  private func compare(
+    _ vector: QuestionVector, _ ids: Range<Int64>, _ first: Int64, _ rows: UnsafePointer<Int8>,
+    _ scales: UnsafePointer<Float>
+  ) throws(BertQAError) {
+    let skipped = Int(ids.lowerBound - first)
+    var products = try [Float](results: 0, count: ids.count, CallMonitor(CallOptions()))
+    try products.withMutableElements { products throws(BertQAError) in
+      guard let base = products.baseAddress else { return }
+      try vector.compare(
+        rows: rows + skipped * vector.length, scales: scales + skipped, count: ids.count, products: base,
+        threads: threads)
+    }
+    for (index, product) in products.enumerated() { byMeaning.add(ids.lowerBound + Int64(index), product) }
+    var match = byWords.partitioningIndex { $0.id >= ids.lowerBound }
+    while match < byWords.count, byWords[match].id < ids.upperBound {
+      byWords[match].cosine = products[Int(byWords[match].id - ids.lowerBound)]
+      match += 1
+    }
+  }
+
+  /// Returns the best passages of both orders, best first; of equals the lower id.
+  package func best(_ count: Int) -> [Hit] {
+    let highest = byWords.lazy.map(\.score).max() ?? 1
+    var scores: [Int64: Double] = [:]
+    if vector == nil {
+      for match in byWords { scores[match.id] = match.score / highest }
+    } else {
+      for row in byMeaning.best() { scores[row.id] = Double(row.product) / (1 + Self.wordWeight) }
+      for match in byWords {
+        let share = pow(match.score / highest, Self.wordPower)
+        scores[match.id] = (Double(match.cosine) + Self.wordWeight * share) / (1 + Self.wordWeight)
+      }
+    }
+    return scores.map { Hit(id: $0.key, score: $0.value) }
+      .sorted { ($0.score, $1.id) > ($1.score, $0.id) }.prefix(count).map { $0 }
+  }
+}
+
+/// The rows with the highest products.
+private struct BestRows {
+  private var rows: [(id: Int64, product: Float)] = []
+  /// A row below it is not among the best.
+  private var least = -Float.infinity
+
+  mutating func add(_ id: Int64, _ product: Float) {
+    guard product > least else { return }
+    rows.append((id, product))
+    if rows.count >= 4 * PassageSearch.depth { reduce() }
+  }
+
+  private mutating func reduce() {
+    rows.sort { ($0.product, $1.id) > ($1.product, $0.id) }
+    rows.removeSubrange(min(rows.count, PassageSearch.depth)...)
+    if rows.count == PassageSearch.depth, let last = rows.last { least = last.product }
+  }
+
+  /// Best first; of equals the lower id.
+  func best() -> [(id: Int64, product: Float)] {
+    var copy = self
+    copy.reduce()
+    return copy.rows
+  }
+}
+
+extension Array {
+  /// Returns the first index whose element satisfies a condition that all elements behind it satisfy, too.
+  fileprivate func partitioningIndex(_ isBehind: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -4,7 +4,8 @@ import Glibc
 enum Tool {
   static var commands: [any Command.Type] {
     [
-      AnswerCommand.self, AskCommand.self, ClassifyCommand.self, TrainClassifierCommand.self,
+      AnswerCommand.self, AskCommand.self, IndexCommand.self, SearchCommand.self, ClassifyCommand.self,
+      TrainClassifierCommand.self,
       EntitiesCommand.self,
       EmbedCommand.self,
       PredictCommand.self, GenerateCommand.self, FilterCommand.self, TokenizeCommand.self, InfoCommand.self,

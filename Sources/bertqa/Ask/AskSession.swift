@@ -10,7 +10,8 @@ final class AskSession {
   private let output: Output
   private let usesColor: Bool
   /// True if the answers are shown on a terminal.
-  private let isRead = Terminal.isThere(STDOUT_FILENO)
+  private let isRead: Bool
+  private let form: Form
   private var question = ""
   private var texts: [AskedText] = []
   /// Of all texts, best first.
@@ -20,18 +21,28 @@ final class AskSession {
   /// True if at least one question had no answer, or probably none.
   private(set) var hasUnanswered = false
 
+  /// How answers are written.
+  struct Form {
+    /// True writes a JSON object for each question, with all its answers.
+    var isJSON = false
+    /// The number of answers that are written at once.
+    var count = 1
+  }
+
   /// The bytes of text shown on each side of an answer's sentence.
   private static let surroundings = 160
 
   init(
     _ context: Context, _ corpus: any Corpus, _ options: AnswerOptions, _ limits: CallLimits, usesColor: Bool,
-    to output: Output
+    _ form: Form, to output: Output
   ) {
     self.context = context
     self.corpus = corpus
     self.options = options
     self.limits = limits
     self.usesColor = usesColor
+    self.form = form
+    isRead = Terminal.isThere(STDOUT_FILENO) && !form.isJSON
     self.output = output
   }
 
@@ -64,36 +75,61 @@ final class AskSession {
     }
   }
 
-  private func ask(_ question: String) throws(ToolError) {
+  func ask(_ question: String) throws(ToolError) {
     self.question = question
     answers = []
     shownCount = 0
-    texts = try corpus.texts(for: question)
-    let result = texts.isEmpty ? nil : try result()
+    let asked = try corpus.texts(for: Array(question.utf8))
+    texts = asked.texts
+    let result = texts.isEmpty ? nil : try result(asked)
     answers = result?.answers ?? []
+    if result?.isImpossible ?? true { hasUnanswered = true }
+    if form.isJSON { return writeJSON(result) }
     guard !answers.isEmpty else {
-      hasUnanswered = true
       return report(texts.isEmpty ? "no text has these words" : "no answer to '\(question)'")
     }
     if result?.isImpossible == true {
-      hasUnanswered = true
       report("the text does not seem to answer this: the best passage is probably no answer")
     }
-    showNext()
+    for _ in 0..<min(form.count, answers.count) { showNext() }
   }
 
   /// Reads all texts as one collection.
-  private func result() throws(ToolError) -> AnswerResult {
+  private func result(_ asked: AskedTexts) throws(ToolError) -> AnswerResult {
     var options = options
     let progress = Progress(subject: "reading")
     progress?.follow(&options.call)
     limits.limit(&options.call)
     defer { progress?.clear() }
+    let documents = asked.texts.map(\.document)
     return try Array(question.utf8).withElements { question throws(ToolError) in
       try ofCore(AskCommand.invocation) { () throws(BertQAError) in
-        try context.answer(question: question, documents: texts.map(\.document), options: options)
+        if let search = asked.search {
+          return try context.answer(search, passages: documents, options: options)
+        }
+        return try context.answer(question: question, documents: documents, options: options)
       }
     }
+  }
+
+  private func writeJSON(_ result: AnswerResult?) {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.key("question")
+      writer.string(question)
+      guard let result else {
+        writer.key("answers")
+        writer.array { _ in }
+        writer.key("is_impossible")
+        return writer.boolean(true)
+      }
+      result.writeMembers(to: &writer) {
+        texts[$0.documentIndex].bytes
+      } place: { answer, writer in
+        texts[answer.documentIndex].writePlace(ofByte: answer.bytes.start, to: &writer)
+      }
+    }
+    output.write(writer.takeLine())
   }
 
   private func showNext() {
@@ -120,7 +156,7 @@ final class AskSession {
   private func write(_ answer: Answer) {
     let text = texts[answer.documentIndex]
     var line: [UInt8] = []
-    for column in (corpus.hasSeveralTexts ? [text.name] : []) + [
+    for column in (corpus.hasSeveralTexts ? [text.source(ofByte: answer.bytes.start)] : []) + [
       question, AnswerDisplay.probability(answer),
     ] {
       PlainText.append(column.utf8, to: &line)

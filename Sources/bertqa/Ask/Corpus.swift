@@ -5,29 +5,74 @@ protocol Corpus {
   /// True if answers are shown with the name of their text.
   var hasSeveralTexts: Bool { get }
   /// Returns the texts to read for a question.
-  func texts(for question: String) throws(ToolError) -> [AskedText]
+  func texts(for question: [UInt8]) throws(ToolError) -> AskedTexts
 }
 
-/// One text and its displayed name.
+/// The texts to read for a question.
+struct AskedTexts {
+  let texts: [AskedText]
+  /// The search that found them and ranks them; nil: they are ranked by the question's words.
+  var search: PassageSearch?
+}
+
+/// One text and its place.
 final class AskedText {
-  let name: String
+  private enum Place {
+    case named(String)
+    case passage(CollectionPassage)
+  }
+
   let bytes: UnsafeBufferPointer<UInt8>
   /// The text, or the tokens made of it for the first question.
   fileprivate(set) var document: QuestionItem.Document
+  private let place: Place
   /// Keeps the bytes alive.
   private let owner: InputText
 
-  init(name: String, _ text: InputText) {
-    self.name = name
+  private init(_ place: Place, _ text: InputText) {
+    self.place = place
     owner = text
     bytes = text.bytes
     document = .text(text.bytes)
   }
 
+  convenience init(name: String, _ text: InputText) { self.init(.named(name), text) }
+
+  convenience init(_ passage: CollectionPassage) {
+    self.init(.passage(passage), InputText(copying: passage.text))
+  }
+
+  /// The column that tells where an answer is: the text's name, or the place in a collection.
+  func source(ofByte byte: Int) -> String {
+    switch place {
+    case .named(let name): name
+    case .passage(let passage): passage.place(ofByte: byte)
+    }
+  }
+
   /// Returns a place such as "report.txt, line 12".
   func place(ofByte byte: Int) -> String {
-    let line = bytes[..<byte].count { $0 == UInt8(ascii: "\n") } + 1
-    return bytes.contains(UInt8(ascii: "\n")) ? "\(name), line \(line)" : name
+    switch place {
+    case .named(let name):
+      let line = bytes[..<byte].count { $0 == UInt8(ascii: "\n") } + 1
+      return bytes.contains(UInt8(ascii: "\n")) ? "\(name), line \(line)" : name
+    case .passage(let passage):
+      let place = passage.place(ofByte: byte)
+      return passage.title.map { "\(place)  \($0)" } ?? place
+    }
+  }
+
+  /// Writes the members of an object that tell the place.
+  func writePlace(ofByte byte: Int, to writer: inout JSONWriter) {
+    switch place {
+    case .named(let name):
+      writer.key("file")
+      writer.string(name)
+    case .passage(let passage):
+      passage.writePlace(ofByte: byte, to: &writer)
+      writer.key("passage_start")
+      writer.integer(passage.start)
+    }
   }
 }
 
@@ -47,7 +92,7 @@ struct FileCorpus: Corpus {
   var hasSeveralTexts: Bool { files.count > 1 }
 
   /// Tokenizes the files for the first question.
-  func texts(for question: String) throws(ToolError) -> [AskedText] {
+  func texts(for question: [UInt8]) throws(ToolError) -> AskedTexts {
     for file in files {
       guard case .text(let bytes) = file.document else { continue }
       file.document = .prepared(
@@ -57,6 +102,47 @@ struct FileCorpus: Corpus {
           return try context.prepare(bytes, call: call)
         })
     }
-    return files
+    return AskedTexts(texts: files)
+  }
+}
+
+/// The passages of a collection that a search finds.
+struct CollectionCorpus: Corpus {
+  let collection: PassageCollection
+  /// The number of passages that are read for a question.
+  let passageCount: Int
+  /// A GLOB pattern of paths; nil: all.
+  let pattern: String?
+  private let embedder: OnceLoaded
+
+  let hasSeveralTexts = true
+
+  /// - Parameter model: the embedding model, which is loaded if the collection has vectors.
+  init(_ collection: PassageCollection, passageCount: Int, pattern: String?, model: ModelChoice) {
+    self.collection = collection
+    self.passageCount = passageCount
+    self.pattern = pattern
+    embedder = OnceLoaded(model)
+  }
+
+  func texts(for question: [UInt8]) throws(ToolError) -> AskedTexts {
+    let found = try collection.search(
+      question, count: passageCount, pattern: pattern, command: AskCommand.invocation
+    ) { () throws(ToolError) in try embedder.context() }
+    return AskedTexts(texts: found.hits.map { AskedText($0.passage) }, search: found.search)
+  }
+
+  private final class OnceLoaded {
+    private let model: ModelChoice
+    private var loaded: Context?
+
+    init(_ model: ModelChoice) { self.model = model }
+
+    func context() throws(ToolError) -> Context {
+      if let loaded { return loaded }
+      let context = try model.load()
+      loaded = context
+      return context
+    }
   }
 }

@@ -1,37 +1,28 @@
 import BertQACore
 import Glibc
 
-/// The passages of an SQLite database with a full-text index (FTS5). For a question it returns the best
-/// passages by BM25 that contain any of its words; docs/sql.md describes the database.
+/// The records of an SQLite database with a full-text index (FTS5). For a question it returns the best by BM25 that
+/// contain any of its words, each indexed column as a text of its own; docs/sql.md describes the database.
 final class DatabaseCorpus: Corpus {
-  private let library: SQLiteLibrary
-  private let database: SQLiteLibrary.Handle
-  private let path: String
+  private let database: SQLiteDatabase
   private let table: String
+  /// The columns that are indexed.
   private let columns: [String]
-  /// The number of passages that are read for a question.
+  /// The number of records that are read for a question.
   private let passageCount: Int
 
   let hasSeveralTexts = true
 
   /// - Parameter table: the index; nil selects the only one, or the one called "documents".
-  init(path: String, table: String?, passageCount: Int) throws(ToolError) {
-    library = try SQLiteLibrary()
-    database = try library.database(path)
-    self.path = path
+  init(_ database: SQLiteDatabase, table: String?, passageCount: Int) throws(ToolError) {
+    self.database = database
     self.passageCount = passageCount
-    do throws(ToolError) {
-      self.table = try Self.table(table, path, library, database)
-      columns = try library.rows("SELECT name FROM pragma_table_info(?1)", [self.table], of: database)
-        .compactMap { row in row.first?.map { String(decoding: $0, as: UTF8.self) } }
-      try Self.requireTexts(of: self.table, columns, path, library, database)
-    } catch {
-      library.close(database: database)
-      throw error
-    }
+    let (name, definition) = try Self.table(table, database)
+    self.table = name
+    columns = Self.indexedColumns(
+      try Self.strings("SELECT name FROM pragma_table_info(?1)", [.text(name)], database), definition)
+    try requireTexts()
   }
-
-  deinit { library.close(database: database) }
 
   /// True if the file begins like an SQLite database.
   static func isDatabase(_ file: ArgumentText) -> Bool {
@@ -46,20 +37,32 @@ final class DatabaseCorpus: Corpus {
     return count == start.count && bytes == start
   }
 
+  private static func strings(
+    _ sql: String, _ values: [SQLiteValue] = [], _ database: SQLiteDatabase
+  ) throws(ToolError) -> [String] {
+    let rows = try database.statement(sql, values)
+    var strings: [String] = []
+    while try rows.next() { strings.append(rows.string(0) ?? "") }
+    return strings
+  }
+
+  /// Returns the name of an index, and the SQL that made it.
   private static func table(
-    _ wanted: String?, _ path: String, _ library: SQLiteLibrary, _ database: SQLiteLibrary.Handle
-  ) throws(ToolError) -> String {
-    let rows = try library.rows(
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'create virtual table%using%fts5%' "
-        + "ORDER BY name", [], of: database)
-    let names = rows.compactMap { row in row.first?.map { String(decoding: $0, as: UTF8.self) } }
+    _ wanted: String?, _ database: SQLiteDatabase
+  ) throws(ToolError) -> (name: String, definition: String) {
+    let path = database.path
+    let isIndex = "FROM sqlite_master WHERE type = 'table' AND sql LIKE 'create virtual table%using%fts5%'"
+    let names = try strings("SELECT name \(isIndex) ORDER BY name", [], database)
+    func found(_ name: String) throws(ToolError) -> (String, String) {
+      (name, try strings("SELECT sql \(isIndex) AND name = ?1", [.text(name)], database).first ?? "")
+    }
     if let wanted {
-      if names.contains(wanted) { return wanted }
+      if names.contains(wanted) { return try found(wanted) }
       throw ToolError(
         .input, "\(path) has no full-text index '\(wanted)'\(names.isEmpty ? "" : "; it has \(list(names))")")
     }
-    if let name = names.first, names.count == 1 { return name }
-    if names.contains("documents") { return "documents" }
+    if let name = names.first, names.count == 1 { return try found(name) }
+    if names.contains("documents") { return try found("documents") }
     if names.isEmpty {
       throw ToolError(
         .input,
@@ -69,69 +72,98 @@ final class DatabaseCorpus: Corpus {
     throw ToolError(.input, "\(path) has several full-text indexes: choose one with --table: \(list(names))")
   }
 
-  /// Rejects an index that has entries but no stored texts. Other errors show up with the first question.
-  private static func requireTexts(
-    of table: String, _ columns: [String], _ path: String, _ library: SQLiteLibrary,
-    _ database: SQLiteLibrary.Handle
-  ) throws(ToolError) {
-    let isText = columns.map { "\(quoted($0)) IS NOT NULL" }.joined(separator: " OR ")
-    let entries = "SELECT 1 FROM \(quoted(table))"
-    guard let texts = try? library.rows("\(entries) WHERE \(isText) LIMIT 1", [], of: database),
-      texts.isEmpty,
-      let first = try? library.rows("\(entries) LIMIT 1", [], of: database), !first.isEmpty
-    else { return }
-    throw withoutTexts(path, table)
+  /// Returns the columns that a definition does not mark UNINDEXED: those have ids and the like, which nobody asks for.
+  static func indexedColumns(_ columns: [String], _ definition: String) -> [String] {
+    // The columns are the first arguments, in order.
+    let arguments = Self.arguments(definition)
+    return columns.enumerated().filter { index, _ in
+      guard index < arguments.count else { return true }
+      let words = arguments[index].uppercased().split { $0 == " " || $0 == "\t" || $0 == "\n" || $0 == "\r" }
+      return words.count < 2 || words.last != "UNINDEXED"
+    }.map(\.element)
   }
 
-  private static func withoutTexts(_ path: String, _ table: String) -> ToolError {
+  /// Returns the arguments of USING fts5(...) that are columns, as spelled, without comments.
+  private static func arguments(_ definition: String) -> [String] {
+    var arguments: [String] = []
+    var current = ""
+    var quote: Character?
+    var isInside = false
+    for character in definition {
+      if !isInside {
+        isInside = character == "("
+        continue
+      }
+      if let open = quote {
+        if character == open { quote = nil }
+      } else {
+        switch character {
+        case "'", "\"", "`": quote = character
+        case "[": quote = "]"
+        case ",":
+          arguments.append(current)
+          current = ""
+          continue
+        case ")":
+          arguments.append(current)
+          return arguments.filter { !isOption($0) }
+        default: break
+        }
+      }
+      current.append(character)
+    }
+    return arguments.filter { !isOption($0) }
+  }
+
+  /// True for name = value.
+  private static func isOption(_ argument: String) -> Bool {
+    let name = argument.drop { $0.isWhitespace }.prefix { $0.isLetter || $0 == "_" }
+    return argument.drop { $0.isWhitespace }.dropFirst(name.count).drop { $0.isWhitespace }.first == "="
+  }
+
+  /// Rejects an index that has entries but no stored texts. Other errors show up with the first question.
+  private func requireTexts() throws(ToolError) {
+    let isText = columns.map { "\(Self.quoted($0)) IS NOT NULL" }.joined(separator: " OR ")
+    let entries = "SELECT 1 FROM \(Self.quoted(table))"
+    func isThere(_ sql: String) -> Bool? {
+      do throws(ToolError) { return try database.integer(sql) != nil } catch { return nil }
+    }
+    if isThere("\(entries) WHERE \(isText) LIMIT 1") == false, isThere("\(entries) LIMIT 1") == true {
+      throw withoutTexts()
+    }
+  }
+
+  private func withoutTexts() -> ToolError {
     ToolError(
       .input,
-      "\(path): the full-text index '\(table)' has no texts to read, as one with content='' has none: make one that "
-        + "reads them from their table, with content='TABLE' and content_rowid='ID', and fill it with INSERT INTO "
+      "\(database.path): the full-text index '\(table)' has no texts to read, as one with content='' has none: make one "
+        + "that reads them from their table, with content='TABLE' and content_rowid='ID', and fill it with INSERT INTO "
         + "NAME(NAME) VALUES ('rebuild')")
   }
 
   private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
 
-  func texts(for question: String) throws(ToolError) -> [AskedText] {
-    guard let query = Self.query(question) else { return [] }
+  func texts(for question: [UInt8]) throws(ToolError) -> AskedTexts {
+    let query = question.withElements { FullTextQuery.matching($0) }
     let selected = columns.map(Self.quoted).joined(separator: ", ")
-    let rows = try library.rows(
+    let rows = try database.statement(
       "SELECT rowid, \(selected) FROM \(Self.quoted(table)) WHERE \(Self.quoted(table)) MATCH ?1 "
-        + "ORDER BY rank LIMIT \(passageCount)", [query], of: database)
-    // A passage that matches has a word, so at least one column must have text.
-    guard rows.isEmpty || rows.contains(where: { $0.dropFirst().contains { $0 != nil } }) else {
-      throw Self.withoutTexts(path, table)
+        + "ORDER BY rank LIMIT \(passageCount)", [.text(query)])
+    var texts: [AskedText] = []
+    var hasRows = false
+    while try rows.next() {
+      hasRows = true
+      let id = rows.string(0) ?? ""
+      for (index, column) in columns.enumerated() {
+        guard let text = rows.text(Int32(index + 1)) else { continue }
+        let name = "\(database.path), \(table) \(id)\(columns.count > 1 ? ", \(column)" : "")"
+        texts.append(AskedText(name: name, InputText(copying: text)))
+      }
     }
-    return rows.map { row in
-      let id = String(decoding: (row.first ?? nil) ?? [], as: UTF8.self)
-      // A blank line ends a sentence, so that no answer spans columns.
-      let text = row.dropFirst().compactMap { $0 }.joined(separator: Array("\n\n".utf8))
-      return AskedText(name: "\(path), \(table) \(id)", InputText(copying: Array(text)))
-    }
+    // A record that matches has a word, so at least one column must have text.
+    guard !hasRows || !texts.isEmpty else { throw withoutTexts() }
+    return AskedTexts(texts: texts)
   }
-
-  /// Returns an FTS5 query that matches any of the question's words, quoted so that none acts as an operator,
-  /// like `bertqa_match` of the SQLite extension. Common words are left out unless there are no others.
-  /// Returns nil if there is no word.
-  static func query(_ question: String) -> String? {
-    let words = question.unicodeScalars.split { scalar in
-      scalar.value < 0x80 && !scalar.properties.isAlphabetic && !("0"..."9").contains(scalar)
-    }.map { String($0) }
-    guard !words.isEmpty else { return nil }
-    let telling = words.filter { !commonWords.contains($0.lowercased()) }
-    return (telling.isEmpty ? words : telling).map { "\"\($0)\"" }.joined(separator: " OR ")
-  }
-
-  /// English words that occur in most texts: they distinguish little and are the most expensive to search.
-  private static let commonWords: Set<String> = [
-    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can",
-    "could", "did", "do", "does", "during", "for", "from", "had", "has", "have", "he", "her", "his", "how",
-    "if", "in", "into", "is", "it", "its", "many", "may", "more", "most", "much", "not", "of", "on", "or",
-    "other", "s", "she", "some", "such", "than", "that", "the", "their", "them", "then", "there", "these",
-    "they", "this", "to", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose",
-    "why", "will", "with", "would", "you", "your",
-  ]
 
   private static func quoted(_ name: String) -> String {
     "\"\(name.split(separator: "\"" as Character, omittingEmptySubsequences: false).joined(separator: "\"\""))\""

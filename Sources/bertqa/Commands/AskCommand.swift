@@ -7,21 +7,23 @@ struct AskCommand: Command {
   static let summary = "ask about documents, one question after the other"
 
   static let table = CommandTable(
-    usages: ["[OPTION]... FILE...", "[OPTION]... DB.sqlite", "--browser [FILE]..."],
+    usages: ["[OPTION]... FILE...", "[OPTION]... DB [QUESTION]...", "--browser [FILE]..."],
     operands: .filesAndStandardInput,
     description: [
       "Read questions, one per line, and answer each from the FILEs, best answer first. On a terminal the "
         + "lines can be edited as in a shell, the answer is highlighted in its context, and 'n' prints the next best answer.",
-      "An SQLite database with a full-text index (FTS5) may be large: only the passages that match the question's words best "
-        + "(BM25) are read.",
+      "DB is a collection that 'bertqa index' has made, or another SQLite database with a full-text index (FTS5). It may be "
+        + "large: only the passages that match the question best are read. QUESTIONs, joined with spaces, are one question; "
+        + "without them questions are read as above.",
     ],
     sections: [
       OptionSection(
         "",
         [
           OptionRow(
-            .topK, letter: "k", value: "N", "number of answers that 'n' can reach; default 10",
+            .topK, letter: "k", value: "N", "print N answers; default 1, and 9 more that 'n' can reach",
             detail: "Answers do not overlap. N is 1 to 1000."),
+          OptionRow(.json, "print a JSON object for each question, with all its answers and their places"),
           OptionRow(
             .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
             "highlight the answer: {}; auto: on a terminal",
@@ -38,10 +40,17 @@ struct AskCommand: Command {
       OptionSection(
         "SQLite databases",
         [
-          OptionRow(
-            .table, value: "NAME", "name of the full-text index; default: the only one, or 'documents'",
-            detail: "All its columns are read."),
           OptionRow(.passages, value: "N", "number of passages to read for a question; default 20"),
+          SearchCommand.pathRow,
+          OptionRow(
+            .embedModel, value: "DIR", use: .model,
+            "directory of the model of a collection's vectors; default: embed-minilm-l6"),
+          OptionRow(
+            .table, value: "NAME",
+            "name of another database's full-text index; default: the only one, or 'documents'",
+            detail:
+              "All its columns are read, but those that are UNINDEXED. An answer is from one column of one record."
+          ),
         ]),
       OptionSection("How a text is read; lengths are in tokens", AnswerOptions.readingRows),
       OptionSection(
@@ -50,7 +59,7 @@ struct AskCommand: Command {
     ],
     notes: [
       "Questions may also come through a pipe. If the output is not a terminal, an answer is one line of columns separated "
-        + "by tabs: the file if there are several, or the passage; the question; the probability; the answer. With '-' "
+        + "by tabs: the file if there are several, or the place in a database; the question; the probability; the answer. With '-' "
         + "as FILE the document is standard input, and the questions are read from the terminal.",
       "Ctrl-D or 'q' quits. Lines are edited by libedit (on Debian the package libedit2), whose keys are readline's; "
         + "without it the terminal's own editing applies.",
@@ -60,16 +69,20 @@ struct AskCommand: Command {
       + "or SQLite or Python is missing; 4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
       .init("questions about two letters", "bertqa ask letter1.txt letter2.txt"),
-      .init("a question about a large collection", "echo \"Who cleaned the fan?\" | bertqa ask reports.db"),
+      .init("a question about a collection", "bertqa ask notes.db \"Who signed the lease?\""),
     ])
 
   private let arguments: ParsedArguments
   private let files: [ArgumentText]
+  private let isDatabase: Bool
   private let model: ModelChoice
   private var options = AnswerOptions()
   private let limits: CallLimits
   private var color = Terminal.ColorChoice.auto
   private var passageCount = 20
+  private var form = AskSession.Form()
+  /// The DB's question; nil: questions are read.
+  private let question: String?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     if arguments.has(.browser) {
@@ -80,7 +93,12 @@ struct AskCommand: Command {
 
   private init(_ arguments: ParsedArguments) throws(ToolError) {
     self.arguments = arguments
-    files = arguments.operands
+    let isDatabase =
+      !arguments.has(.force) && arguments.operands.first.map(DatabaseCorpus.isDatabase) ?? false
+    let question = arguments.operands.dropFirst().map(\.string).joined(separator: " ")
+    self.question = isDatabase && !question.isEmpty ? question : nil
+    files = isDatabase ? Array(arguments.operands.prefix(1)) : arguments.operands
+    self.isDatabase = isDatabase
     model = try ModelChoice(arguments)
     limits = try CallLimits(arguments)
     options.topK = 10
@@ -88,6 +106,8 @@ struct AskCommand: Command {
       try options.set(given)
       switch given.option {
       case .color: color = given.text == nil ? .always : try given.choice(from: Terminal.colorChoices)
+      case .json: form.isJSON = true
+      case .topK: form.count = options.topK
       case .passages: passageCount = try given.integer(in: 1...10_000)
       default: break
       }
@@ -101,25 +121,46 @@ struct AskCommand: Command {
     let context = try model.load()
     // Reports invalid options, or a model for another task, before the first question.
     try ofCore(Self.invocation) { () throws(BertQAError) in try context.validate(options) }
-    let lines = LineReader(input: try questions())
     let session = AskSession(
-      context, corpus(context), options, limits, usesColor: Terminal.usesColor(color), to: output)
+      context, corpus(context), options, limits, usesColor: Terminal.usesColor(color), form, to: output)
+    if let question {
+      try session.ask(question)
+      return session.hasUnanswered ? .noAnswer : .done
+    }
+    let lines = LineReader(input: try questions())
     try session.run(lines)
     return session.hasUnanswered && !lines.isInteractive ? .noAnswer : .done
   }
 
   /// Opens the database or reads the files. Returns what makes a corpus of them.
   private func corpus() throws(ToolError) -> (Context) -> any Corpus {
-    if let database = files.first(where: DatabaseCorpus.isDatabase), !arguments.has(.force) {
-      if files.count > 1 { throw arguments.usage("a database is asked alone") }
-      let corpus = try DatabaseCorpus(
-        path: database.string, table: arguments.last(.table)?.string, passageCount: passageCount)
-      return { _ in corpus }
+    if isDatabase {
+      // A file among the question's words was meant as a file.
+      if arguments.operands.dropFirst().contains(where: { FilePlace($0).kind == S_IFREG }) {
+        throw arguments.usage("a database is asked alone")
+      }
+      return try databaseCorpus()
+    }
+    if files.contains(where: DatabaseCorpus.isDatabase), !arguments.has(.force) {
+      throw arguments.usage("a database is asked alone")
     }
     var texts: [AskedText] = []
     let reading = try InputText.Reading(arguments)
     for file in files { texts.append(AskedText(name: file.shownAsFile, try InputText(file, reading))) }
     return { [limits] context in FileCorpus(texts, context, limits) }
+  }
+
+  private func databaseCorpus() throws(ToolError) -> (Context) -> any Corpus {
+    let database = try SQLiteDatabase(files[0].string, .read, for: "asking a database")
+    if let collection = try PassageCollection.of(database) {
+      let corpus = CollectionCorpus(
+        collection, passageCount: passageCount, pattern: arguments.last(.path)?.string,
+        model: try ModelChoice(arguments, task: .embed, option: .embedModel))
+      return { _ in corpus }
+    }
+    let corpus = try DatabaseCorpus(
+      database, table: arguments.last(.table)?.string, passageCount: passageCount)
+    return { _ in corpus }
   }
 
   /// Returns the source of the questions: standard input, unless that is a document.

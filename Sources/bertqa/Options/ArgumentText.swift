@@ -9,7 +9,7 @@ struct ArgumentText: @unchecked Sendable {  // the bytes never change
 
   init(pointer: UnsafePointer<CChar>) { self.pointer = pointer }
 
-  private init(literal: StaticString) {
+  init(literal: StaticString) {
     pointer = UnsafeRawPointer(literal.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 

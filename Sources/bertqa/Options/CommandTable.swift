@@ -17,7 +17,7 @@ struct CommandTable {
   var takesFiles: Bool {
     usages.first?.split(separator: " " as Character).last.map { last in
       last.split { !$0.isUppercase }.contains { $0 == "FILE" || $0 == "DIR" }
-    } ?? false
+    } ?? false || operands == .collectionAndText
   }
 
   struct Example {

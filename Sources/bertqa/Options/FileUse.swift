@@ -15,6 +15,8 @@ enum FileUse: String {
   case page
   /// Saves the state from which the next run resumes.
   case state
+  /// Writes a collection, whose other writers and readers SQLite keeps apart.
+  case collection
   /// Creates a directory, which must be absent or empty.
   case directory
 
@@ -34,6 +36,10 @@ enum Operands: String {
   case files
   /// Input files, in addition to standard input.
   case filesAndStandardInput
+  /// A collection to write, then input files and directories.
+  case collectionAndFiles
+  /// A collection to read, then a text.
+  case collectionAndText
   /// A model to read, then a directory to create.
   case modelAndDirectory
 
@@ -42,6 +48,8 @@ enum Operands: String {
     switch self {
     case .none, .texts: nil
     case .files, .filesAndStandardInput: .read
+    case .collectionAndFiles: index == 0 ? .collection : .read
+    case .collectionAndText: index == 0 ? .read : nil
     case .modelAndDirectory: index == 0 ? .model : .directory
     }
   }
@@ -49,7 +57,7 @@ enum Operands: String {
   /// True if the command reads standard input even without the argument "-".
   func readsStandardInput(_ arguments: ParsedArguments) -> Bool {
     switch self {
-    case .none, .modelAndDirectory: false
+    case .none, .modelAndDirectory, .collectionAndFiles, .collectionAndText: false
     case .texts: !arguments.has(.file)
     case .files: arguments.operands.isEmpty
     case .filesAndStandardInput: true

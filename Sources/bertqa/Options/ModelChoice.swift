@@ -65,16 +65,19 @@ struct ModelChoice {
   private var options = ContextOptions()
 
   /// Takes the options that concern models and ignores all others.
-  /// - Parameter task: the task that the model must support.
+  /// - Parameters:
+  ///   - task: the task that the model must support.
+  ///   - option: the option that names its directory.
   init(
-    _ arguments: ParsedArguments, task: ModelTask = .answer, tokenizerOnly: Bool = false
+    _ arguments: ParsedArguments, task: ModelTask = .answer, tokenizerOnly: Bool = false,
+    option: Option = .model
   ) throws(ToolError) {
     command = arguments.command
     options.tokenizerOnly = tokenizerOnly
     options.defaultModel = task
     for given in arguments.options {
       switch given.option {
-      case .model: directory = given.string
+      case option: directory = given.string
       case .threads: options.threads = try given.integer()
       case .precision: options.precision = try given.choice(from: Self.precisions)
       case .load: options.load = try given.choice(from: Self.loads)

@@ -46,6 +46,12 @@ enum Option: String, CaseIterable {
   case browser
   case table
   case passages
+  case wordsOnly = "words-only"
+  case include
+  case exclude
+  case convert
+  case path
+  case embedModel = "embed-model"
   case algorithm
   case minWordLength = "min-word-length"
   case minDistinctWords = "min-distinct-words"

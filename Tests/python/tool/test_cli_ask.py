@@ -15,7 +15,7 @@ from ctypes.util import find_library
 import pytest
 
 from cli import APOLLO, FOX, HIGHLIGHT, environment, run
-from conftest import PACKAGE, ROOT, TOOL
+from conftest import PACKAGE, TOOL
 from samples import WHO
 
 TEXT = """The quick brown fox jumps over the lethargic dog. It was in May.
@@ -243,19 +243,6 @@ def test_a_database_is_asked(tmp_path):
     assert run("ask", path, input=FAN.encode())[0].startswith(f"{path}, documents 3\t")
 
 
-def test_common_words_are_those_of_the_extension():
-    tool = (ROOT / "Sources" / "bertqa" / "Ask" / "DatabaseCorpus.swift").read_text()
-    extension = (ROOT / "extensions" / "sqlite" / "match.c").read_text()
-    words = [
-        set(re.findall(r'"([a-z]+)"', source.partition(start)[2].partition(end)[0]))
-        for source, start, end in (
-            (tool, "commonWords: Set<String> = [", "]"),
-            (extension, "common_words[] = {", "}"),
-        )
-    ]
-    assert words[0] == words[1] and len(words[0]) > 50
-
-
 def test_the_passages_that_are_read(tmp_path):
     path = database(tmp_path / "reports.db", passages=PASSAGES)
 
@@ -301,7 +288,7 @@ def test_databases_that_cannot_be_asked(tmp_path):
         """)
     connection.close()
     output, errors = run("ask", late, input=b"Who came?\nWho went?\n", code=1)
-    assert output == "" and errors.count("bertqa: SQLite: ") == 2
+    assert output == "" and errors.count(f"bertqa: {late}: SQLite: ") == 2
 
 
 @pytest.mark.parametrize("options", ["", ", columnsize=0", ", detail=none", ", tokenize='porter'"])

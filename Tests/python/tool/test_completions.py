@@ -127,7 +127,8 @@ def run_with_wrong_value(command, name, directory, options):
 
 def test_operands():
     for command in COMMANDS:
-        files = re.search(r"FILE|DIR", help_of(command).splitlines()[0].split()[-1]) is not None
+        usage = help_of(command).splitlines()[0].split()
+        files = re.search(r"FILE|DIR", usage[-1]) is not None or "DB" in usage
         if command != "help":
             assert list(complete(command, "")) == ([":files"] if files else [])
             assert list(complete(command, "--", "--x")) == ([":files"] if files else [])

@@ -45,6 +45,11 @@ def place(tmp_path):
     (tmp_path / "tickets.csv").write_text(
         "text,label\n" + "".join(f"{text},{label}\n" for label, text in LABELLED)
     )
+    for name in ("notes", "papers"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "notes" / "lease.txt").write_text("Ann Smith signed the lease. The heating costs 120 euros.\n")
+    (tmp_path / "mail.jsonl").write_text('{"text": "The train leaves at noon."}\n')
+    run("index", tmp_path / "notes.db", tmp_path / "notes")
     with sqlite3.connect(tmp_path / "reports.db") as database:
         database.execute("CREATE VIRTUAL TABLE reports USING fts5(body)")
         database.execute("INSERT INTO reports VALUES ('On Tuesday Ann Lee cleaned the fan of the pump.')")
@@ -67,7 +72,7 @@ def test_example(place, line):
     path = f"{TOOL.parent}:{environment()['PATH']}"
     result = subprocess.run(
         ["bash", "-o", "pipefail", "-c", line],
-        cwd=place, env=environment(PATH=path), stdin=subprocess.DEVNULL, capture_output=True, timeout=300,
+        cwd=place, env=environment(PATH=path, HOME=str(place)), stdin=subprocess.DEVNULL, capture_output=True, timeout=300,
     )  # fmt: skip
     assert result.returncode == 0, result
     written = [name for name in re.findall(r"(?:> |-o |--html )(\S+)", line)]

@@ -129,10 +129,14 @@ def test_every_file_of_a_command_line_is_known():
             "texts",
             "files",
             "filesAndStandardInput",
+            "collectionAndFiles",
+            "collectionAndText",
             "models",
             "modelAndDirectory",
         )
-        assert bool(re.search("FILE|DIR", operands)) == (table["operands"] not in ("none", "texts")), command
+        assert bool(re.search("FILE|DIR", operands)) == (
+            table["operands"] not in ("none", "texts", "collectionAndText")
+        ), command
     outputs = {(command, name) for command in TABLES for name in outputs_of(command)}
     assert {("answer", "--html"), ("train-classifier", "--html"), ("filter", "--on-error")} < outputs
 

@@ -81,7 +81,7 @@ struct AnswerTask: FilterTask {
       return writer.object { writer in
         writer.key("question")
         writer.string(text(of: question, for: input))
-        result.writeMembers(document: input.texts[0], to: &writer)
+        result.writeMembers(to: &writer) { _ in input.texts[0] }
       }
     }
     func write(_ answer: Answer?, _ writer: inout JSONWriter) {

@@ -26,7 +26,7 @@ struct AnswerRecord {
       writer.string(file.bytes)
       writer.key("question")
       writer.string(question.bytes)
-      result.writeMembers(document: document, to: &writer)
+      result.writeMembers(to: &writer, document: { _ in document })
     }
     return writer.takeLine()
   }
@@ -76,10 +76,21 @@ struct AnswerRecord {
 
 extension AnswerResult {
   /// Writes the members of an object, named as in the C API.
-  func writeMembers(document: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
+  /// - Parameters:
+  ///   - document: returns an answer's document.
+  ///   - place: writes further members of an answer.
+  func writeMembers(
+    to writer: inout JSONWriter, document: (Answer) -> UnsafeBufferPointer<UInt8>,
+    place: (Answer, inout JSONWriter) -> Void = { _, _ in }
+  ) {
     writer.key("answers")
     writer.array { writer in
-      for answer in answers { answer.write(document: document, to: &writer) }
+      for answer in answers {
+        writer.object { writer in
+          place(answer, &writer)
+          answer.writeMembers(document: document(answer), to: &writer)
+        }
+      }
     }
     writer.key("is_impossible")
     writer.boolean(isImpossible)
@@ -117,22 +128,20 @@ extension ReadingStop {
 }
 
 extension Answer {
-  fileprivate func write(document: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
+  fileprivate func writeMembers(document: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
+    writer.place(bytes, codePoints, utf16, in: document)
+    writer.key("sentence")
     writer.object { writer in
-      writer.place(bytes, codePoints, utf16, in: document)
-      writer.key("sentence")
-      writer.object { writer in
-        writer.key("text")
-        writer.string(document[sentence.start..<sentence.end])
-        writer.key("bytes")
-        writer.range(sentence)
-      }
-      writer.key("score")
-      writer.number(score)
-      writer.key("probability")
-      writer.number(probability)
-      writer.key("gap")
-      writer.number(gap)
+      writer.key("text")
+      writer.string(document[sentence.start..<sentence.end])
+      writer.key("bytes")
+      writer.range(sentence)
     }
+    writer.key("score")
+    writer.number(score)
+    writer.key("probability")
+    writer.number(probability)
+    writer.key("gap")
+    writer.number(gap)
   }
 }

@@ -1,0 +1,241 @@
+import BertQACore
+
+/// Adds documents to a collection in batches, each one transaction with one block of vectors.
+final class CollectionWriter {
+  private let collection: PassageCollection
+  private let context: Context
+  private let hasVectors: Bool
+  private let command: String
+  private var steps: [Step] = []
+  private var passages: [[UInt8]] = []
+  private var passageBytes = 0
+  /// Called while a batch is computed.
+  var call: () -> CallOptions = { CallOptions() }
+  private(set) var passageCount = 0
+
+  private static let (batchPassages, batchBytes, batchSteps) = (1024, 1 << 21, 4096)
+  /// The text that is cut into passages at once.
+  private static let pieceBytes = 1 << 20
+
+  private enum Step {
+    case beginFile(path: String, SourceStatus)
+    case document(name: [UInt8]?, title: [UInt8]?)
+    case passage(start: Int, end: Int, line: Int?)
+    case endFile(hash: UInt64)
+    case same(path: String, SourceStatus)
+    case remove(file: Int64)
+  }
+
+  /// - Parameter context: the embedding model, or only its tokenizer for a collection without vectors.
+  init(_ collection: PassageCollection, _ context: Context, hasVectors: Bool, command: String)
+    throws(ToolError)
+  {
+    self.collection = collection
+    self.context = context
+    self.hasVectors = hasVectors
+    self.command = command
+    try agreeOnModel()
+  }
+
+  /// Stores the model's fingerprint, or checks that the collection's vectors are this model's.
+  private func agreeOnModel() throws(ToolError) {
+    let path = collection.database.path
+    let isEmpty =
+      try collection.database.integer("SELECT count(*) FROM (SELECT 1 FROM passages LIMIT 1)") == 0
+    guard let model = try collection.model() else {
+      guard hasVectors else { return }
+      guard isEmpty else {
+        throw ToolError(
+          .input,
+          "\(path) has no vectors: it was made with \(Option.wordsOnly.spelling), which it needs again")
+      }
+      let fingerprint = try ofCore(command) { () throws(BertQAError) in try context.vectorFingerprint() }
+      try collection.database.change(
+        PassageCollection.sql(.setModel),
+        [.text(context.info.directory), .integer(Int64(context.info.embeddingLength)), .blob(fingerprint)])
+      return
+    }
+    guard hasVectors else {
+      throw ToolError(.input, "\(path) has vectors: index it without \(Option.wordsOnly.spelling)")
+    }
+    _ = try model.fingerprint.withElements { fingerprint throws(ToolError) in
+      try ofCore(command) { () throws(BertQAError) in
+        try context.search(question: UnsafeBufferPointer(start: nil, count: 0), fingerprint: fingerprint)
+      }
+    }
+  }
+
+  // MARK: - Files
+
+  /// Begins a file's documents, which replace those that the collection has of it.
+  func begin(_ path: String, _ status: SourceStatus) { steps.append(.beginFile(path: path, status)) }
+
+  /// Ends a file that was read completely.
+  func endFile(hash: UInt64) throws(ToolError) {
+    steps.append(.endFile(hash: hash))
+    try flushIfLarge()
+  }
+
+  /// Notes that a file has another time, but the same bytes.
+  func keep(_ path: String, _ status: SourceStatus) throws(ToolError) {
+    steps.append(.same(path: path, status))
+    try flushIfLarge()
+  }
+
+  func remove(file: Int64) throws(ToolError) {
+    steps.append(.remove(file: file))
+    try flushIfLarge()
+  }
+
+  // MARK: - Documents
+
+  /// Adds a document and its text.
+  /// - Parameter hasLines: true if its lines are the file's.
+  func add(
+    _ text: UnsafeBufferPointer<UInt8>, name: [UInt8]? = nil, title: [UInt8]? = nil, hasLines: Bool
+  ) throws(ToolError) {
+    steps.append(.document(name: name, title: title))
+    var start = 0
+    var (line, lineByte) = (1, 0)
+    while start < text.count {
+      let end = Self.pieceEnd(from: start, in: text)
+      let piece = UnsafeBufferPointer(rebasing: text[start..<end])
+      let ranges = try ofCore(command) { () throws(BertQAError) in
+        try context.passages(of: piece, call: call())
+      }
+      for range in ranges where range.count > 0 {
+        let first = start + range.start
+        if hasLines, first > lineByte {
+          line += text[lineByte..<first].count { $0 == UInt8(ascii: "\n") }
+          lineByte = first
+        }
+        steps.append(.passage(start: first, end: start + range.end, line: hasLines ? line : nil))
+        passages.append(Array(piece[range.start..<range.end]))
+        passageBytes += range.count
+        try flushIfLarge()
+      }
+      start = end
+    }
+    try flushIfLarge()
+  }
+
+  /// Ends a piece of a long text behind a blank line, a line, a space, or at the limit before a character.
+  private static func pieceEnd(from start: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
+    guard text.count - start > pieceBytes else { return text.count }
+    let limit = start + pieceBytes
+    let newline = UInt8(ascii: "\n")
+    let half = start + pieceBytes / 2
+    var (line, space) = (0, 0)
+    for end in stride(from: limit, to: half, by: -1) {
+      if text[end - 1] == newline {
+        if text[end - 2] == newline { return end }
+        if line == 0 { line = end }
+      } else if space == 0, text[end - 1] == UInt8(ascii: " ") {
+        space = end
+      }
+    }
+    if line > 0 || space > 0 { return line > 0 ? line : space }
+    var end = limit
+    while end > half, text[end] & 0xC0 == 0x80 { end -= 1 }
+    return end
+  }
+
+  // MARK: - Batches
+
+  private func flushIfLarge() throws(ToolError) {
+    if passages.count >= Self.batchPassages || passageBytes >= Self.batchBytes
+      || steps.count >= Self.batchSteps
+    {
+      try flush()
+    }
+  }
+
+  /// Computes the vectors of what was added, and writes all of it.
+  func flush() throws(ToolError) {
+    guard !steps.isEmpty else { return }
+    let vectors = try vectors()
+    let database = collection.database
+    try database.transaction { () throws(ToolError) in
+      var (document, passage): (Int64, Int) = (lastDocument, 0)
+      var file: Int64? = lastFile
+      var first: Int64?
+      for step in steps {
+        switch step {
+        case .beginFile(let path, let status):
+          try database.change("DELETE FROM files WHERE path = ?1", [.text(path)])
+          try database.change(
+            "INSERT INTO files(path, modified, size) VALUES (?1, ?2, ?3)",
+            [.text(path), .integer(status.modified), .integer(status.size)])
+          file = database.lastID
+        case .document(let name, let title):
+          let values = [name, title].map { $0.map { SQLiteValue.text($0) } ?? .null }
+          try database.change(
+            PassageCollection.sql(.addDocument), [file.map { .integer($0) } ?? .null] + values + [.null])
+          document = database.lastID
+        case .passage(let start, let end, let line):
+          try database.change(
+            PassageCollection.sql(.addPassage),
+            [
+              .integer(document), .integer(Int64(start)), .integer(Int64(end)),
+              line.map { .integer(Int64($0)) } ?? .null, .text(passages[passage]),
+            ])
+          first = first ?? database.lastID
+          passage += 1
+        case .endFile(let hash):
+          try database.change(
+            "UPDATE files SET hash = ?2 WHERE id = ?1",
+            [file.map { .integer($0) } ?? .null, .integer(Int64(bitPattern: hash))])
+        case .same(let path, let status):
+          try database.change(
+            "UPDATE files SET modified = ?2 WHERE path = ?1", [.text(path), .integer(status.modified)])
+        case .remove(let file): try database.change("DELETE FROM files WHERE id = ?1", [.integer(file)])
+        }
+      }
+      if let first, let vectors {
+        try database.change(
+          PassageCollection.sql(.addVectors),
+          [.integer(first), .integer(Int64(passages.count)), .blob(vectors.rows), .blob(vectors.scales)])
+      }
+      (lastDocument, lastFile) = (document, file)
+    }
+    passageCount += passages.count
+    steps.removeAll(keepingCapacity: true)
+    passages.removeAll(keepingCapacity: true)
+    passageBytes = 0
+  }
+
+  /// The document and the file that the next batch may go on with.
+  private var lastDocument: Int64 = 0
+  private var lastFile: Int64?
+
+  /// Returns the passages' vectors; nil if there are none.
+  private func vectors() throws(ToolError) -> (rows: [UInt8], scales: [UInt8])? {
+    guard hasVectors, !passages.isEmpty else { return nil }
+    let length = context.info.embeddingLength
+    var options = EmbedOptions()
+    options.call = call()
+    // One block of memory for all texts.
+    let texts = passages.flatMap { $0 }
+    let floats = try texts.withElements { texts throws(ToolError) in
+      var start = 0
+      let pairs = passages.map { passage in
+        defer { start += passage.count }
+        return TextPair(text: UnsafeBufferPointer(rebasing: texts[start..<start + passage.count]))
+      }
+      return try ofCore(command) { () throws(BertQAError) in try context.embed(pairs, options: options) }
+    }
+    var rows = [Int8](repeating: 0, count: floats.count)
+    var scales = [Float](repeating: 0, count: passages.count)
+    try rows.withMutableElements { rows throws(ToolError) in
+      try scales.withMutableElements { scales throws(ToolError) in
+        try floats.withElements { floats throws(ToolError) in
+          guard let rows = rows.baseAddress, let scales = scales.baseAddress else { return }
+          try ofCore(command) { () throws(BertQAError) in
+            try VectorRows.quantize(floats, length: length, rows: rows, scales: scales)
+          }
+        }
+      }
+    }
+    return (rows.map { UInt8(bitPattern: $0) }, scales.withUnsafeBytes { Array($0) })
+  }
+}

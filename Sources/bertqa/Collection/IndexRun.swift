@@ -1,0 +1,131 @@
+import BertQACore
+import Glibc
+
+/// One run of 'bertqa index': brings a collection up to date with files.
+final class IndexRun {
+  struct Summary {
+    var added = 0
+    var changed = 0
+    var unchanged = 0
+    var removed = 0
+  }
+
+  private(set) var summary = Summary()
+  private let collection: PassageCollection
+  private let writer: CollectionWriter
+  private let reading: SourceReading
+  private let progress: Progress?
+  private let start = Clock.seconds()
+  /// Files and records that could not be read, with the reasons.
+  private(set) var problems: [String] = []
+  private(set) var problemCount = 0
+
+  /// Further problems are only counted.
+  private static let mostProblems = 1000
+
+  init(_ collection: PassageCollection, _ writer: CollectionWriter, _ reading: SourceReading) {
+    self.collection = collection
+    self.writer = writer
+    self.reading = reading
+    progress = Progress(subject: "indexing")
+    writer.call = { [progress] in
+      var call = CallOptions()
+      call.cancellation = Cancellation {
+        progress?.tick()
+        return false
+      }
+      return call
+    }
+  }
+
+  func run(_ sources: SourceFiles, readsStandardInput: Bool) throws(ToolError) {
+    defer { progress?.clear() }
+    for problem in sources.problems { note("\(problem.path): \(problem.reason)") }
+    try removeMissing()
+    let total = sources.files.reduce(0) { $0 + Int($1.status.size) + 1 }
+    var done = 0
+    for (index, file) in sources.files.enumerated() {
+      let rate = Double(done) / max(Clock.seconds() - start, 1e-3) / 1e6
+      progress?.update(
+        "\(index) of \(sources.files.count) files, \(writer.passageCount) passages, \(decimal(rate, digits: 1)) MB/s",
+        fraction: Double(done) / Double(max(1, total)))
+      try add(file.path, file.status)
+      done += Int(file.status.size) + 1
+    }
+    if readsStandardInput { try addStandardInput() }
+    try writer.flush()
+  }
+
+  /// Removes the files that no longer exist.
+  private func removeMissing() throws(ToolError) {
+    var missing: [Int64] = []
+    let files = try collection.database.statement("SELECT id, path FROM files")
+    while try files.next() {
+      guard let id = files.integer(0), let path = files.string(1), path != Self.standardInput else {
+        continue
+      }
+      if access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { missing.append(id) }
+    }
+    for id in missing { try writer.remove(file: id) }
+    summary.removed = missing.count
+  }
+
+  /// Reads a file if it is new or has changed.
+  private func add(_ path: String, _ status: SourceStatus) throws(ToolError) {
+    let known = try known(path)
+    if let known, known.hash != nil, known.status == status {
+      summary.unchanged += 1
+      return
+    }
+    let name = strdup(path)
+    defer { free(name) }
+    guard let name else { throw ToolError(.resources, "out of memory") }
+    do throws(ToolError) {
+      let file = try Input(path: path)
+      let hash = try ContentHash(of: file.descriptor, path, upTo: Int(status.size)).value
+      if let known, known.hash == Int64(bitPattern: hash), known.status.size == status.size {
+        summary.unchanged += 1
+        return try writer.keep(path, status)
+      }
+      writer.begin(path, status)
+      try reading.read(ArgumentText(pointer: name), shown: path, to: writer) { note("\(path): \($0)") }
+      try writer.endFile(hash: hash)
+      if known == nil { summary.added += 1 } else { summary.changed += 1 }
+    } catch {
+      guard error.code == .input else { throw error }
+      // The message may begin with the path already.
+      note(error.message.hasPrefix(path) ? error.message : "\(path): \(error.message)")
+      // What was read of it stays, and the next run tries again.
+    }
+  }
+
+  /// The path of the document that standard input is.
+  private static let standardInput = "-"
+
+  private func addStandardInput() throws(ToolError) {
+    writer.begin(Self.standardInput, SourceStatus(modified: 0, size: 0))
+    do throws(ToolError) {
+      try reading.read(.standardInput, shown: Self.standardInput, to: writer) {
+        note("standard input: \($0)")
+      }
+      try writer.endFile(hash: 0)
+      summary.added += 1
+    } catch {
+      guard error.code == .input else { throw error }
+      note(error.message)
+    }
+  }
+
+  private func known(_ path: String) throws(ToolError) -> (status: SourceStatus, hash: Int64?)? {
+    let row = try collection.database.statement(
+      "SELECT modified, size, hash FROM files WHERE path = ?1", [.text(path)])
+    defer { row.end() }
+    guard try row.next() else { return nil }
+    return (SourceStatus(modified: row.integer(0) ?? 0, size: row.integer(1) ?? 0), row.integer(2))
+  }
+
+  private func note(_ problem: String) {
+    problemCount += 1
+    if problems.count < Self.mostProblems { problems.append(problem) }
+  }
+}

@@ -1,0 +1,245 @@
+import BertQACore
+import Glibc
+
+/// A collection: an SQLite database of documents, their passages, words and vectors. docs/collections.md describes it;
+/// `CollectionSQL` has the statements that all programs run on it.
+final class PassageCollection {
+  let database: SQLiteDatabase
+  /// The writer's lock, which lasts as long as the descriptor is open.
+  private let lock: Int32
+
+  private init(_ database: SQLiteDatabase, lock: Int32) {
+    self.database = database
+    self.lock = lock
+  }
+
+  /// Takes a database that is open for reading; nil if it is not a collection.
+  static func of(_ database: SQLiteDatabase) throws(ToolError) -> PassageCollection? {
+    try check(database) ? PassageCollection(database, lock: -1) : nil
+  }
+
+  /// Opens a collection for reading.
+  convenience init(reading path: String) throws(ToolError) {
+    let database = try SQLiteDatabase(path, .read, for: "searching a collection")
+    guard try Self.check(database) else { throw Self.foreign(path) }
+    self.init(database, lock: -1)
+  }
+
+  /// Opens or creates a collection for writing, which one process at a time may do.
+  convenience init(writing path: String) throws(ToolError) {
+    let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+    guard lock >= 0 else { throw Input.error(path, errno) }
+    var status = stat()
+    guard fstat(lock, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw ToolError(.input, "\(path) is no regular file")
+    }
+    // Not with fcntl: SQLite releases all such locks of a process on the file.
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      throw Self.holder(of: status).map { FileWriting.inUse(path, $0) }
+        ?? ToolError(.input, "\(path) is in use: another process is writing it")
+    }
+    let database = try SQLiteDatabase(path, .write, for: "a collection")
+    let isNew = status.st_size == 0
+    if !isNew, try !Self.check(database) { throw Self.foreign(path) }
+    // Readers go on while it is written, and a killed run leaves the last finished batch.
+    try database.run(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA recursive_triggers = OFF")
+    self.init(database, lock: lock)
+    let hasTables = try self.hasTables()
+    if !hasTables {
+      try database.transaction { () throws(ToolError) in try database.run(Self.sql(.create)) }
+    }
+  }
+
+  /// Returns the process that has locked a file with flock, which only the kernel's list of locks tells.
+  private static func holder(of file: stat) -> pid_t? {
+    guard let list = try? InputText(ArgumentText(literal: "/proc/locks"), InputText.Reading(isForced: true))
+    else { return nil }
+    let place = ":\(file.st_ino)"
+    for line in list.lines {
+      let words = String(decoding: line, as: UTF8.self).split(separator: " " as Character)
+      // 1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF
+      if words.count > 5, words[1] == "FLOCK", words[5].hasSuffix(place) { return pid_t(words[4]) }
+    }
+    return nil
+  }
+
+  /// Makes the database one file again if nobody else has it open.
+  func finish() throws(ToolError) {
+    try database.run("PRAGMA busy_timeout = 0; PRAGMA optimize")
+    // With readers it stays as it is.
+    do throws(ToolError) { try database.run("PRAGMA journal_mode = DELETE") } catch {}
+  }
+
+  deinit {
+    if lock >= 0 { close(lock) }
+  }
+
+  /// A run that was killed before its first transaction leaves a database without tables.
+  private func hasTables() throws(ToolError) -> Bool {
+    try database.integer("SELECT count(*) FROM sqlite_master") ?? 0 > 0
+  }
+
+  /// Returns false for a database of another kind. An empty one becomes a collection.
+  private static func check(_ database: SQLiteDatabase) throws(ToolError) -> Bool {
+    guard try database.integer("PRAGMA application_id") == Int64(CollectionSQL.applicationID) else {
+      return try database.integer("SELECT count(*) FROM sqlite_master") == 0
+    }
+    let version = try database.integer("PRAGMA user_version") ?? 0
+    guard version == Int64(CollectionSQL.version) else {
+      throw ToolError(
+        .input,
+        "\(database.path) is a collection of version \(version), but this bertqa reads version \(CollectionSQL.version): "
+          + "index its files again")
+    }
+    return true
+  }
+
+  private static func foreign(_ path: String) -> ToolError {
+    ToolError(.input, "\(path) is an SQLite database, but no collection: 'bertqa index' makes one")
+  }
+
+  static func sql(_ statement: CollectionSQL) -> String { statement.text.description }
+
+  // MARK: - Models
+
+  /// The model of the vectors; nil if the collection has none.
+  func model() throws(ToolError) -> (fingerprint: [UInt8], length: Int)? {
+    let statement = try database.statement(Self.sql(.model))
+    defer { statement.end() }
+    guard try statement.next(), let length = statement.integer(1) else { return nil }
+    return (Array(statement.blob(0)), Int(length))
+  }
+
+  // MARK: - Searching
+
+  /// A passage that a search found.
+  struct Hit {
+    let score: Double
+    let passage: CollectionPassage
+  }
+
+  /// Finds passages by the words of a question and, if the collection has vectors, by its meaning.
+  /// - Parameters:
+  ///   - embedder: loads the embedding model when it is needed.
+  ///   - pattern: a GLOB pattern of paths; nil: all.
+  func search(
+    _ question: [UInt8], count: Int, pattern: String?, command: String,
+    embedder: () throws(ToolError) -> Context
+  ) throws(ToolError) -> (search: PassageSearch, hits: [Hit]) {
+    let search = try begin(question, command, embedder)
+    let pattern = pattern.map { SQLiteValue.text($0) } ?? .null
+    let words = try database.statement(Self.sql(.words), [.text(search.query), pattern])
+    var matches: [(id: Int64, score: Double)] = []
+    while try words.next() { matches.append((words.integer(0) ?? 0, words.double(1))) }
+    search.setWords(matches)
+    if search.vectorLength > 0 { try addVectors(to: search, pattern, command) }
+    var hits: [Hit] = []
+    for hit in search.best(count) {
+      guard let passage = try passage(hit.id) else { continue }
+      hits.append(Hit(score: hit.score, passage: passage))
+    }
+    return (search, hits)
+  }
+
+  private func begin(
+    _ question: [UInt8], _ command: String, _ embedder: () throws(ToolError) -> Context
+  ) throws(ToolError) -> PassageSearch {
+    let model = try model()
+    let context = model == nil ? nil : try embedder()
+    return try question.withElements { question throws(ToolError) in
+      guard let model, let context else { return PassageSearch(question: question) }
+      return try model.fingerprint.withElements { fingerprint throws(ToolError) in
+        try ofCore(command) { () throws(BertQAError) in
+          try context.search(question: question, fingerprint: fingerprint)
+        }
+      }
+    }
+  }
+
+  private func addVectors(
+    to search: PassageSearch, _ pattern: SQLiteValue, _ command: String
+  ) throws(ToolError) {
+    if case .text = pattern {
+      let allowed = try database.statement(Self.sql(.allowed), [pattern])
+      var isAny = false
+      while try allowed.next() {
+        let (first, last) = (allowed.integer(0) ?? 0, allowed.integer(1) ?? 0)
+        try ofCore(command) { () throws(BertQAError) in try search.allow(first...last) }
+        isAny = true
+      }
+      guard isAny else { return }
+    }
+    let vectors = try database.statement(Self.sql(.vectors))
+    defer { vectors.end() }
+    while try vectors.next() {
+      let first = vectors.integer(0) ?? 0
+      let count = Int(vectors.integer(1) ?? 0)
+      let rows = vectors.blob(2)
+      let scales = vectors.blob(3)
+      guard count >= 0, count <= rows.count, rows.count == count * search.vectorLength,
+        scales.count == count * MemoryLayout<Float>.size
+      else {
+        throw ToolError(
+          .input, "\(database.path): the vectors from passage \(first) on do not fit: index it again")
+      }
+      guard let rowBase = rows.baseAddress, let scaleBase = scales.baseAddress else { continue }
+      try ofCore(command) { () throws(BertQAError) in
+        // Blobs have no alignment.
+        let copy = [Float](unsafeUninitializedCapacity: count) { target, initialized in
+          UnsafeMutableRawBufferPointer(target).copyMemory(
+            from: UnsafeRawBufferPointer(start: scaleBase, count: scales.count))
+          initialized = count
+        }
+        try copy.withElements { scales throws(BertQAError) in
+          guard let scales = scales.baseAddress else { return }
+          try search.addVectors(
+            first: first, count: count, rows: rowBase.assumingMemoryBound(to: Int8.self), scales: scales)
+        }
+      }
+    }
+  }
+
+  private func passage(_ id: Int64) throws(ToolError) -> CollectionPassage? {
+    let row = try database.statement(Self.sql(.passage), [.integer(id)])
+    defer { row.end() }
+    guard try row.next() else { return nil }
+    return CollectionPassage(
+      text: row.text(0) ?? [], start: Int(row.integer(1) ?? 0), line: row.integer(3).map { Int($0) },
+      path: row.string(4), name: row.string(5), title: row.string(6))
+  }
+}
+
+/// A passage with its place.
+struct CollectionPassage {
+  let text: [UInt8]
+  /// Its first byte in the document.
+  let start: Int
+  /// Its first line in a file of text, from 1.
+  let line: Int?
+  let path: String?
+  /// That of a record, or the one that a program gave.
+  let name: String?
+  let title: String?
+
+  /// "notes/lease.txt:12", "mail.jsonl: 17", or the document's name.
+  /// - Parameter byte: a byte of the passage.
+  func place(ofByte byte: Int) -> String {
+    let parts = [path.map { path in self.line(ofByte: byte).map { "\(path):\($0)" } ?? path }, name]
+    return parts.compactMap { $0 }.joined(separator: ": ")
+  }
+
+  func line(ofByte byte: Int) -> Int? {
+    line.map { $0 + text.prefix(byte).count { $0 == UInt8(ascii: "\n") } }
+  }
+
+  /// Writes the members of an object that tell the place.
+  func writePlace(ofByte byte: Int, to writer: inout JSONWriter) {
+    for (key, value) in [("file", path), ("name", name), ("title", title)] {
+      writer.key(key)
+      if let value { writer.string(value) } else { writer.null() }
+    }
+    writer.key("line")
+    if let line = line(ofByte: byte) { writer.integer(line) } else { writer.null() }
+  }
+}

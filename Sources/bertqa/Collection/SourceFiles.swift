@@ -1,0 +1,87 @@
+import Glibc
+
+/// What tells if a file has changed.
+struct SourceStatus: Equatable {
+  /// Nanoseconds since 1970.
+  let modified: Int64
+  let size: Int64
+
+  init(_ status: stat) {
+    modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    size = Int64(status.st_size)
+  }
+
+  init(modified: Int64, size: Int64) {
+    self.modified = modified
+    self.size = size
+  }
+}
+
+/// The files that paths name: themselves, and all of directories but hidden ones.
+struct SourceFiles {
+  /// With absolute paths, in the order of the names.
+  private(set) var files: [(path: String, status: SourceStatus)] = []
+  /// Paths that cannot be read, with the reason.
+  private(set) var problems: [(path: String, reason: String)] = []
+  private var seen: Set<FileIdentity>
+  private let included: [String]
+  private let excluded: [String]
+
+  /// - Parameters:
+  ///   - included, excluded: shell patterns for files in directories. Those with a slash are for whole paths, others for
+  ///     names; an excluded directory is not read.
+  ///   - omitted: files that are not read even if a directory has them.
+  init(included: [String], excluded: [String], omitted: Set<FileIdentity>) {
+    self.included = included
+    self.excluded = excluded
+    seen = omitted
+  }
+
+  mutating func add(_ path: ArgumentText) {
+    guard let resolved = realpath(path.pointer, nil) else {
+      return fail(path.string, errno)
+    }
+    defer { free(resolved) }
+    add(String(cString: resolved), isNamed: true)
+  }
+
+  private mutating func add(_ path: String, isNamed: Bool) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return fail(path, errno) }
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR: addDirectory(path, status, isNamed: isNamed)
+    case S_IFREG:
+      guard isNamed || isChosen(path), seen.insert(FileIdentity(status)).inserted else { return }
+      files.append((path, SourceStatus(status)))
+    default:
+      if isNamed { problems.append((path, "is no regular file and no directory")) }
+    }
+  }
+
+  private mutating func addDirectory(_ path: String, _ status: stat, isNamed: Bool) {
+    // A link may lead to a directory above it.
+    guard seen.insert(FileIdentity(status)).inserted else { return }
+    guard let stream = opendir(path) else { return fail(path, errno) }
+    closedir(stream)
+    for name in FileWriting.names(in: path).sorted() where !name.hasPrefix(".") {
+      let child = path == "/" ? "/\(name)" : "\(path)/\(name)"
+      // A name that is no UTF-8 was repaired, so that the path leads nowhere.
+      if access(child, F_OK) != 0, name.unicodeScalars.contains("\u{FFFD}") {
+        problems.append((child, "its name is not valid UTF-8"))
+      } else if !Self.matches(child, excluded) {
+        add(child, isNamed: false)
+      }
+    }
+  }
+
+  private func isChosen(_ path: String) -> Bool { included.isEmpty || Self.matches(path, included) }
+
+  private static func matches(_ path: String, _ patterns: [String]) -> Bool {
+    let name = FileWriting.split(path).name
+    return patterns.contains { fnmatch($0, $0.utf8.contains(UInt8(ascii: "/")) ? path : name, 0) == 0 }
+  }
+
+  private mutating func fail(_ path: String, _ number: Int32) {
+    problems.append((path, String(cString: strerror(number))))
+  }
+}

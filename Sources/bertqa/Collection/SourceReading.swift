@@ -1,0 +1,164 @@
+import BertQACore
+import Glibc
+
+/// Reads files as documents: texts, records, and what converters print.
+struct SourceReading {
+  private let command: String
+  private let encoding: TextEncoding?
+  private let format: RecordFormat?
+  private let textField: ParsedOption?
+  private let idField: ParsedOption?
+  /// By ending of a file's name, such as ".pdf": a shell command in which {} is the file.
+  private let converters: [(ending: String, command: String)]
+
+  /// Larger records are not read.
+  private static let largestRecord = 64 << 20
+
+  static let rows = [
+    OptionRow(
+      .textField, value: "FIELD", "field of a record's text; default text",
+      detail: "JSON lines, CSV and TSV have records; each is a document. The other fields are not stored."),
+    OptionRow(.idField, value: "FIELD", "field of a record's name; default: the number of its line"),
+    OptionRow(
+      .convert, value: "END=COMMAND",
+      "read files whose names end in END through a shell command; may be given several times",
+      detail:
+        "For example '.pdf=pdftotext {} -': {} stands for the quoted name of the file, and the command prints the text. A "
+        + "command that fails is the failure of that file."),
+  ]
+
+  init(_ arguments: ParsedArguments) throws(ToolError) {
+    command = arguments.command
+    encoding = try TextEncoding.given(arguments)
+    format = try RecordFormat(arguments, among: RecordFormat.textNames)
+    textField = arguments.last(.textField)
+    idField = arguments.last(.idField)
+    var converters: [(ending: String, command: String)] = []
+    for given in arguments.options where given.option == .convert {
+      let parts = given.string.split(separator: "=" as Character, maxSplits: 1).map { String($0) }
+      guard parts.count == 2, !parts[1].isEmpty else {
+        throw given.wrong("END=COMMAND, such as \".pdf=pdftotext {} -\"")
+      }
+      converters.append((parts[0], parts[1]))
+    }
+    self.converters = converters
+  }
+
+  /// Adds the documents of a file to a collection. Throws `.input` if it cannot be read.
+  /// - Parameter problem: called for a record that cannot be read.
+  func read(
+    _ file: ArgumentText, shown: String, to writer: CollectionWriter, problem: (String) -> Void
+  ) throws(ToolError) {
+    if let converter = converters.first(where: { shown.hasSuffix($0.ending) }) {
+      let text = try Self.output(of: converter.command, file)
+      return try text.withElements { text throws(ToolError) in
+        if case .noText(let kind) = TextForm(text) {
+          throw ToolError(.input, "'\(converter.command)' printed what looks like \(kind)")
+        }
+        try writer.add(text, hasLines: false)
+      }
+    }
+    let name = Compression.inner(shown).lowercased()
+    if let format = format ?? Self.recordFormat(name) {
+      return try readRecords(file, format, to: writer, problem: problem)
+    }
+    if [".html", ".htm", ".xhtml"].contains(where: name.hasSuffix) {
+      let source = try InputText(file, InputText.Reading(isForced: true))
+      let page = try HTMLDocument(source.bytes, encoding: encoding)
+      withExtendedLifetime(source) {}
+      return try page.text.withElements { text throws(ToolError) in
+        try writer.add(text, title: page.title, hasLines: false)
+      }
+    }
+    let text = try InputText(file, InputText.Reading(encoding: encoding))
+    guard text.isDecodable else {
+      throw ToolError(.input, "\(shown): is not valid \(text.encoding?.name ?? "UTF-8")")
+    }
+    try writer.add(text.bytes, title: Self.heading(text.bytes), hasLines: true)
+    withExtendedLifetime(text) {}
+  }
+
+  private static func recordFormat(_ name: String) -> RecordFormat? {
+    if [".jsonl", ".ndjson"].contains(where: name.hasSuffix) { return .jsonLines }
+    return [".csv", ".tsv"].contains(where: name.hasSuffix) ? RecordFormat(fileName: name) : nil
+  }
+
+  /// Returns the text of Markdown's first heading if that is the first line.
+  private static func heading(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    let line = text.prefix(200).prefix { $0 != UInt8(ascii: "\n") }
+    guard line.starts(with: "# ".utf8) else { return nil }
+    var title: [UInt8] = []
+    PlainText.append(line.dropFirst(2), to: &title)
+    return title
+  }
+
+  // MARK: - Records
+
+  private func readRecords(
+    _ file: ArgumentText, _ format: RecordFormat, to writer: CollectionWriter, problem: (String) -> Void
+  ) throws(ToolError) {
+    let reader = try RecordReader(
+      WholeFile(file, encoding), form(format), RecordReader.Limits(recordBytes: Self.largestRecord))
+    while let block = try reader.next() {
+      for record in block.records {
+        switch record.kind {
+        case .data: break
+        case .part(isFirst: true, isLast: _):
+          problem("line \(record.number): the record has more than \(Self.largestRecord) bytes")
+          continue
+        default: continue
+        }
+        if let flaw = record.problem {
+          problem("line \(record.number): \(flaw.message)")
+          continue
+        }
+        if record.hasNoText { continue }
+        let fields = block.fields[record.firstField...].map(block.text)
+        let name = idField == nil ? Array("\(record.number)".utf8) : Array(fields[1])
+        try writer.add(fields[0], name: name, hasLines: false)
+      }
+    }
+  }
+
+  private func form(_ format: RecordFormat) throws(ToolError) -> RecordForm {
+    func path(_ given: ParsedOption?, _ name: StaticString) throws(ToolError) -> FieldPath {
+      guard let given else { return FieldPath(member: Array(name.description.utf8)) }
+      return try FieldPath(given, isColumn: format.isTable)
+    }
+    var texts = [try path(textField, "text")]
+    if idField != nil { texts.append(try path(idField, "id")) }
+    return RecordForm(
+      format: format,
+      fields: RecordFields(
+        texts: texts, stringCount: 1, output: FieldPath(member: Array("bertqa".utf8)),
+        maximumTextBytes: Int(Int32.max), nullText: .skip))
+  }
+
+  // MARK: - Converters
+
+  /// Returns what a command prints about a file.
+  private static func output(of command: String, _ file: ArgumentText) throws(ToolError) -> [UInt8] {
+    let quoted =
+      "'"
+      + file.string.split(separator: "'" as Character, omittingEmptySubsequences: false)
+      .joined(separator: "'\\''") + "'"
+    let line = command.split(separator: "{}", omittingEmptySubsequences: false).joined(separator: quoted)
+    guard let pipe = popen(line, "re") else {
+      throw ToolError(.resources, "cannot start '\(command)': \(String(cString: strerror(errno)))")
+    }
+    var text: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = fread(&buffer, 1, buffer.count, pipe)
+      if count == 0 { break }
+      text += buffer[..<count]
+      if text.count > Int(Int32.max) { break }
+    }
+    let status = pclose(pipe)
+    guard status == 0 else {
+      let code = status & 0x7F == 0 ? "exit status \(status >> 8 & 0xFF)" : "signal \(status & 0x7F)"
+      throw ToolError(.input, "'\(command)' failed: \(code)")
+    }
+    return text
+  }
+}

@@ -1,0 +1,81 @@
+import BertQACore
+import Glibc
+
+/// Implements `bertqa index`.
+struct IndexCommand: Command {
+  static let name = "index"
+  static let summary = "make a collection of files that can be searched and asked"
+
+  static let table = CommandTable(
+    usages: ["[OPTION]... DB [FILE|DIR]..."],
+    operands: .collectionAndFiles,
+    description: [
+      "Bring the collection DB, an SQLite database, up to date with FILEs and all files in DIRs; create it if there is none. "
+        + "Only files that changed are read again, and files that no longer exist leave the collection. '-' is standard "
+        + "input. Without FILE and DIR only files that are gone leave.",
+      "Texts, Markdown, HTML, and records of JSON lines and tables (.jsonl, .csv, .tsv) are read, also compressed with gzip "
+        + "or zstd. Hidden files in directories are skipped.",
+    ],
+    sections: [
+      OptionSection(
+        "",
+        [
+          OptionRow(
+            .wordsOnly, "index words without vectors",
+            detail:
+              "A search then finds only passages with the words of the question. It is faster, and the collection is "
+              + "smaller."),
+          OptionRow(
+            .include, value: "PATTERN",
+            "read only files in directories that match; may be given several times",
+            detail: "A shell pattern such as '*.md', for the name, or with a slash for the whole path."),
+          OptionRow(
+            .exclude, value: "PATTERN",
+            "leave out files and directories that match; may be given several times"),
+        ] + RecordFormat.rows(RecordFormat.textNames) + SourceReading.rows
+          + [ModelChoice.row("default: embed-minilm-l6, the one installed with bertqa")] + ModelChoice.runRows
+      )
+    ],
+    notes: [
+      "A run that is killed loses at most the files that it was reading; the next run goes on. One process at a time may "
+        + "write a collection; others may search and ask it meanwhile.",
+      "Standard output has one line: the numbers of files and passages. What could not be read is listed on standard error.",
+    ],
+    exitCodes:
+      "0 done; 2 wrong usage; 3 something could not be read, and the rest is done, or the model or the database is invalid "
+      + "or in use; 4 out of memory, or a defect in the program",
+    examples: [
+      .init("a collection of notes and mail", "bertqa index notes.db ~/notes report.txt mail.jsonl"),
+      .init("PDF documents, too", "bertqa index --convert '.pdf=pdftotext {} -' papers.db ~/papers"),
+    ])
+
+  static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
+    let hasVectors = !arguments.has(.wordsOnly)
+    let model = try ModelChoice(arguments, task: .embed, tokenizerOnly: !hasVectors)
+    let reading = try SourceReading(arguments)
+    guard let database = arguments.operands.first else { throw arguments.usage("no DB was given") }
+    func patterns(_ option: Option) -> [String] {
+      arguments.options.filter { $0.option == option }.map(\.string)
+    }
+    let collection = try PassageCollection(writing: database.string)
+    let context = try model.load()
+    let writer = try CollectionWriter(collection, context, hasVectors: hasVectors, command: invocation)
+    let own = ["", "-wal", "-shm", "-journal"].compactMap { FileIdentity(path: database.string + $0) }
+    var sources = SourceFiles(
+      included: patterns(.include), excluded: patterns(.exclude), omitted: Set(own))
+    let operands = arguments.operands.dropFirst()
+    for operand in operands where !operand.isStandardInput { sources.add(operand) }
+    let run = IndexRun(collection, writer, reading)
+    try run.run(sources, readsStandardInput: operands.contains(where: \.isStandardInput))
+    let total = try collection.database.integer("SELECT count(*) FROM passages") ?? 0
+    try collection.finish()
+    let summary = run.summary
+    output.write(
+      "\(summary.added) new, \(summary.changed) changed, \(summary.unchanged) unchanged, \(summary.removed) gone; "
+        + "\(writer.passageCount) passages read, \(total) in all\n")
+    for problem in run.problems { report(problem) }
+    let more = run.problemCount - run.problems.count
+    if more > 0 { report("and \(more) more") }
+    return run.problemCount == 0 ? .done : .input
+  }
+}

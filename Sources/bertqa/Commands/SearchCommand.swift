@@ -1,0 +1,83 @@
+import BertQACore
+import Glibc
+
+/// Implements `bertqa search`.
+struct SearchCommand: Command {
+  static let name = "search"
+  static let summary = "find the passages of a collection that match words or a question"
+
+  static let pathRow = OptionRow(
+    .path, value: "PATTERN", "of a collection, only documents whose path matches, such as '*/2024/*'",
+    detail: "SQLite's GLOB. Documents that are not of a file have their name as path.")
+
+  static let table = CommandTable(
+    usages: ["[OPTION]... DB TEXT..."],
+    operands: .collectionAndText,
+    description: [
+      "Print the passages of the collection DB that match the TEXT best, by words (BM25) and by meaning (vectors), best first. "
+        + "'bertqa index' makes a collection. Several TEXTs are joined with spaces."
+    ],
+    sections: [
+      OptionSection(
+        "",
+        [
+          OptionRow(.topK, letter: "k", value: "N", "print up to N passages; default 10"),
+          pathRow,
+          OptionRow(.json, "print a JSON object for each passage"),
+          ModelChoice.row("the one of the collection; default: embed-minilm-l6"),
+        ] + ModelChoice.runRows)
+    ],
+    notes: [
+      "Columns are separated by tabs: the score, which compares the passages of one search, the place and the passage."
+    ],
+    exitCodes:
+      "0 done; 1 nothing was found; 2 wrong usage; 3 the collection or the model cannot be read or is invalid; "
+      + "4 out of memory, the output cannot be written, or a defect in the program",
+    examples: [
+      .init("passages about heating", "bertqa search notes.db \"heating costs\""),
+      .init(
+        "the best three of some files, for a program",
+        "bertqa search --json -k 3 --path '*.txt' notes.db \"Who signed the lease?\""),
+    ])
+
+  static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
+    let model = try ModelChoice(arguments, task: .embed)
+    let count = try arguments.last(.topK)?.integer(in: 1...1000) ?? 10
+    guard arguments.operands.count > 1 else {
+      throw arguments.usage(arguments.operands.isEmpty ? "no DB was given" : "no TEXT was given")
+    }
+    let collection = try PassageCollection(reading: arguments.operands[0].string)
+    let text = InputText(joining: Array(arguments.operands.dropFirst()))
+    let hits = try collection.search(
+      Array(text.bytes), count: count, pattern: arguments.last(.path)?.string, command: invocation
+    ) { () throws(ToolError) in try model.load() }.hits
+    for hit in hits {
+      if arguments.has(.json) {
+        output.write(json(hit))
+      } else {
+        var line = Array("\(decimal(hit.score, digits: 4))\t".utf8)
+        PlainText.append(hit.passage.place(ofByte: 0).utf8, to: &line)
+        line.append(UInt8(ascii: "\t"))
+        PlainText.append(hit.passage.text, to: &line)
+        output.write(line + [UInt8(ascii: "\n")])
+      }
+      try output.flushIfLarge()
+    }
+    return hits.isEmpty ? .noAnswer : .done
+  }
+
+  private static func json(_ hit: PassageCollection.Hit) -> [UInt8] {
+    let passage = hit.passage
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.key("score")
+      writer.number(Float(hit.score))
+      passage.writePlace(ofByte: 0, to: &writer)
+      writer.key("bytes")
+      writer.range(TextRange(start: passage.start, end: passage.start + passage.text.count))
+      writer.key("text")
+      writer.string(passage.text)
+    }
+    return writer.takeLine()
+  }
+}

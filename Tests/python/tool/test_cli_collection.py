@@ -1,0 +1,288 @@
+"""`bertqa index`, `bertqa search` and `bertqa ask` of a collection."""
+
+import gzip
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+
+import pytest
+
+from cli import environment, run
+from conftest import LONG, TOOL
+
+LEASE = "# The lease\n\nAnn Smith signed the lease on 3 May.\n\nThe rent is due on the first day of each month.\n"
+HEATING = "The heating costs 120 euros a month in winter.\nThe boiler was repaired by Zo\u00eb Brown.\n"
+MAIL = [
+    {"id": "m1", "text": "The train to Bern leaves at noon."},
+    {"id": "m2", "text": "Carla won the chess tournament in Oslo."},
+    {"id": "m3", "text": None},
+]
+
+
+@pytest.fixture
+def notes(tmp_path):
+    folder = tmp_path / "notes"
+    (folder / "house").mkdir(parents=True)
+    (folder / "house" / "lease.md").write_text(LEASE)
+    (folder / "heating.txt").write_text(HEATING)
+    (folder / ".hidden.txt").write_text("The password is swordfish.")
+    with gzip.open(folder / "mail.jsonl.gz", "wt") as file:
+        file.writelines(json.dumps(mail) + "\n" for mail in MAIL)
+    return folder
+
+
+@pytest.fixture
+def collection(notes, tmp_path):
+    path = tmp_path / "notes.db"
+    assert (
+        run("index", path, "--id-field", "id", notes)[0]
+        == "3 new, 0 changed, 0 unchanged, 0 gone; 4 passages read, 4 in all\n"
+    )
+    return path
+
+
+def rows(path, sql, *values):
+    with sqlite3.connect(path) as connection:
+        return connection.execute(sql, values).fetchall()
+
+
+def check_whole(path):
+    """The tables agree with one another."""
+    assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+    connection = sqlite3.connect(path)
+    connection.execute("INSERT INTO words(words, rank) VALUES ('integrity-check', 1)")
+    connection.rollback()
+    passages = [id for (id,) in connection.execute("SELECT id FROM passages ORDER BY id")]
+    vectors = []
+    for first, count, data, scales in connection.execute(
+        "SELECT first, count, rows, scales FROM vectors ORDER BY first"
+    ):
+        assert len(data) == 384 * count and len(scales) == 4 * count
+        vectors += range(first, first + count)
+    assert vectors == passages
+    assert connection.execute(
+        "SELECT count(*) FROM documents WHERE file IS NOT NULL AND file NOT IN (SELECT id FROM files)"
+    ).fetchone() == (0,)
+    connection.close()
+
+
+def ask(path, question, *options, code=0):
+    return json.loads(run("ask", *options, "--json", path, question, code=code)[0])
+
+
+def test_answers_and_their_places(collection, notes):
+    check_whole(collection)
+    result = ask(collection, "Who signed the lease?")
+    answer = result["answers"][0]
+    assert answer["text"] == "Ann Smith" and not result["is_impossible"]
+    assert answer["file"] == str(notes / "house" / "lease.md") and answer["line"] == 3
+    assert answer["title"] == "The lease" and answer["name"] is None
+    assert answer["sentence"]["text"] == "Ann Smith signed the lease on 3 May."
+    start, end = (answer["passage_start"] + byte for byte in answer["bytes"])
+    assert LEASE.encode()[start:end] == b"Ann Smith"
+    answer = ask(collection, "Where did Carla win?")["answers"][0]
+    assert (answer["text"], answer["name"], answer["line"]) == ("Oslo", "m2", None)
+    output, _ = run("ask", collection, "Who repaired the boiler?")
+    assert output.split("\t")[::3] == [f"{notes}/heating.txt:2", "Zo\u00eb Brown\n"]
+    # Questions through a pipe, two answers each.
+    output, _ = run("ask", "-k", "2", collection, input=b"Who signed the lease?\nWhat does the heating cost?\n")
+    assert [line.split("\t")[1] for line in output.splitlines()] == ["Who signed the lease?"] * 2 + [
+        "What does the heating cost?"
+    ] * 2
+
+
+def test_what_is_no_answer(collection):
+    result = ask(collection, "What is the capital of Peru?", code=1)
+    assert result["is_impossible"]
+    assert "probably no answer" in run("ask", collection, "What is the capital of Peru?", code=1)[1]
+
+
+def test_search(collection, notes):
+    first = run("search", collection, "heating", "costs")[0].splitlines()[0].split("\t")
+    assert first[1] == f"{notes}/heating.txt:1" and first[2].startswith("The heating costs 120 euros")
+    # By meaning: no word is the same.
+    hits = [
+        json.loads(line)
+        for line in run("search", "--json", "-k", "2", collection, "apartment contract")[0].splitlines()
+    ]
+    assert len(hits) == 2 and hits[0]["file"].endswith("lease.md") and hits[0]["score"] > hits[1]["score"]
+    assert LEASE.encode()[slice(*hits[0]["bytes"])].decode() == hits[0]["text"]
+    # Filters.
+    paths = run("search", "--path", "*.jsonl.gz", collection, "heating")[0]
+    assert paths.count("\n") == 2 and "heating.txt" not in paths
+    assert run("search", "--path", "nothing", collection, "heating", code=1)[0] == ""
+    assert ask(collection, "Who signed the lease?", "--path", "*heating*", code=1)["is_impossible"]
+    # The words of a question are no operators.
+    run("search", collection, 'NEAR( AND "x" * -lease')
+
+
+def test_only_what_changed_is_read(collection, notes):
+    index = ["index", collection, "--id-field", "id", notes]
+    assert run(*index)[0] == "0 new, 0 changed, 3 unchanged, 0 gone; 0 passages read, 4 in all\n"
+    os.utime(notes / "heating.txt")
+    assert run(*index)[0].startswith("0 new, 0 changed, 3 unchanged, 0 gone; 0 passages")
+    (notes / "heating.txt").write_text(HEATING.replace("Zo\u00eb Brown", "Tim Gray"))
+    (notes / "house" / "lease.md").unlink()
+    (notes / "new.txt").write_text("The garden has forty roses.")
+    assert run(*index)[0] == "1 new, 1 changed, 1 unchanged, 1 gone; 2 passages read, 4 in all\n"
+    check_whole(collection)
+    assert ask(collection, "Who repaired the boiler?")["answers"][0]["text"] == "Tim Gray"
+    assert ask(collection, "How many roses has the garden?")["answers"][0]["text"] == "forty"
+    # Without files only what is gone leaves.
+    (notes / "new.txt").unlink()
+    assert run("index", collection)[0].startswith("0 new, 0 changed, 0 unchanged, 1 gone")
+    check_whole(collection)
+
+
+def test_deleting_by_any_sqlite_keeps_it_whole(collection):
+    with sqlite3.connect(collection) as connection:
+        connection.execute("DELETE FROM documents WHERE name = 'm1'")
+    check_whole(collection)
+    assert "Bern" not in run("search", collection, "Bern")[0]
+
+
+def test_what_cannot_be_read_is_listed(collection, notes, tmp_path):
+    (notes / "picture.png").write_bytes(b"\x89PNG\r\n" + bytes(100))
+    (notes / "latin.txt").write_bytes("Die M\u00fchle geh\u00f6rt Ern\u00f6.".encode("latin-1") * 3)
+    (notes / "wrong.jsonl").write_text('{"text": "The lamp is green."}\n{broken\n{"other": 1}\n')
+    (notes / os.fsdecode(b"\xff.txt")).write_text("x")
+    os.symlink(notes, notes / "loop")
+    os.mkfifo(notes / "fifo")
+    output, errors = run("index", collection, notes, tmp_path / "missing", code=3)
+    assert output.startswith("2 new") or output.startswith("3 new")
+    for part in (
+        "picture.png: looks like a picture",
+        "wrong.jsonl: line 2",
+        "wrong.jsonl: line 3",
+        "not valid UTF-8",
+        "missing: No such file",
+    ):
+        assert part in errors, errors
+    assert ask(collection, "What colour is the lamp?")["answers"][0]["text"] == "green"
+    check_whole(collection)
+    run("index", collection, "--encoding", "latin1", notes / "latin.txt")
+    assert ask(collection, "Who owns the M\u00fchle?", code=None)["answers"]
+
+
+def test_patterns_converters_and_standard_input(tmp_path, notes):
+    path = tmp_path / "chosen.db"
+    assert run("index", path, "--include", "*.md", notes)[0].startswith("1 new")
+    assert run("index", path, "--exclude", "house", "--exclude", "*.gz", notes)[0].startswith("1 new")
+    odd = tmp_path / "it's $HOME.rot"
+    odd.write_text("Gur xrl vf va gur qenjre.")
+    assert run("index", path, "--convert", ".rot=tr A-Za-z N-ZA-Mn-za-m < {}", odd)[0].startswith("1 new")
+    assert ask(path, "Where is the key?")["answers"][0]["text"] == "in the drawer"
+    odd.write_text("changed")
+    assert "'false' failed: exit status 1" in run("index", path, "--convert", ".rot=false", odd, code=3)[1]
+    assert run("index", path, "-", input=b"The bicycle is in the cellar.")[0].startswith("1 new")
+    assert ask(path, "Where is the bicycle?")["answers"][0]["file"] == "-"
+    check_whole(path)
+
+
+def test_html(tmp_path):
+    path, page = tmp_path / "pages.db", tmp_path / "page.html"
+    page.write_text(
+        "<html><head><title>Our  boats &amp; ships</title><script>var a = 'red';</script></head><body><nav>Home</nav>"
+        "<h1>Boats</h1><p>The <b>Lark</b> was built<br>in 1912.<p>It is owned by Zo\u00eb.<table><tr><td>a<td>b</table>"
+    )
+    deep = tmp_path / "deep.html"
+    deep.write_text("<div>" * 50_000 + "The anchor weighs nine tons." + "</div>" * 10)
+    run("index", path, page, deep)
+    assert rows(path, "SELECT title FROM documents ORDER BY id") == [("Our boats & ships",), (None,)]
+    answer = ask(path, "Who owns the Lark?")["answers"][0]
+    assert answer["text"] == "Zo\u00eb" and answer["title"] == "Our boats & ships"
+    text = "\n".join(text for (text,) in rows(path, "SELECT text FROM passages"))
+    assert "var a" not in text and "Home" not in text and "Lark was built\nin 1912." in text
+
+
+def test_words_only(tmp_path, notes):
+    path = tmp_path / "words.db"
+    run("index", "--words-only", path, notes)
+    assert rows(path, "SELECT count(*) FROM vectors") == [(0,)]
+    assert ask(path, "Who signed the lease?")["answers"][0]["text"] == "Ann Smith"
+    assert run("search", path, "apartment contract", code=1)[0] == ""
+    assert "has no vectors" in run("index", path, notes, code=3)[1]
+
+
+def test_other_databases(tmp_path, collection, notes):
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE a(b)")
+    for command in (["index", other, notes], ["search", other, "a"]):
+        assert "no collection" in run(*command, code=3)[1]
+    text = tmp_path / "text.db"
+    text.write_text("no database at all, but long enough for one" * 100)
+    assert "not a database" in run("index", text, notes, code=3)[1]
+    assert text.read_text().startswith("no database at all")
+    with sqlite3.connect(collection) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    assert "version 2" in run("search", collection, "a", code=3)[1]
+
+
+def test_records_of_another_database(tmp_path):
+    """An answer is from one column of one record; columns that are not indexed are not read."""
+    path = tmp_path / "reports.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "CREATE VIRTUAL TABLE reports USING fts5(title, body, tag UNINDEXED, tokenize = 'porter unicode61')"
+        )
+        connection.execute(
+            "INSERT INTO reports VALUES ('Report 7', 'Read Committed is the level that Ann Lee chose.', 'Report by Moses')"
+        )
+    names = {}
+    for answer in ask(path, "Who chose the level?", "-k", "9", code=None)["answers"]:
+        names.setdefault(answer["file"], answer["text"])
+    assert names[f"{path}, reports 1, body"] == "Ann Lee"
+    assert not any("tag" in name for name in names) and not any("Report 7 Read" in text for text in names.values())
+
+
+def test_second_writer_is_told_of_the_first(tmp_path):
+    path, fifo = tmp_path / "held.db", tmp_path / "slow"
+    os.mkfifo(fifo)
+    with subprocess.Popen(
+        [TOOL, "index", path, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+    ) as first:
+        while not path.exists() or path.stat().st_size == 0:
+            time.sleep(0.01)
+        assert f"process {first.pid} is writing it" in run("index", path, code=3)[1]
+        first.communicate(b"The clock stopped at ten.")
+    assert first.returncode == 0
+    run("index", path)
+    assert ask(path, "When did the clock stop?")["answers"][0]["text"] in ("ten", "at ten")
+
+
+def test_killed_runs_go_on(tmp_path):
+    """A run that is killed at any time leaves a whole database, and the last one completes it."""
+    folder, path = tmp_path / "folder", tmp_path / "killed.db"
+    folder.mkdir()
+    for number in range(60):
+        (folder / f"{number:02}.txt").write_text(
+            f"Box {number} holds {number * 7} screws.\n\n" * (1 + number % 40)
+        )
+    command = [TOOL, "index", path, folder]
+    kills = 0
+    for attempt in range(200 if LONG else 25):
+        process = subprocess.Popen(
+            command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(0.02 + 0.013 * (attempt % 23))
+        if process.poll() is None:
+            kills += 1
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if path.exists() and path.stat().st_size and attempt % 5 == 0:
+            assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+        if attempt % 7 == 6:
+            (folder / f"{attempt % 60:02}.txt").write_text(f"Box {attempt} was opened in year {attempt}.")
+    assert kills > 5
+    output, _ = run("index", path, folder)
+    check_whole(path)
+    assert rows(path, "SELECT count(*) FROM files WHERE hash IS NULL") == [(0,)]
+    assert rows(path, "SELECT count(*) FROM files") == [(60,)]
+    fresh = tmp_path / "fresh.db"
+    run("index", fresh, folder)
+    texts = "SELECT f.path, p.start, p.text FROM passages p JOIN documents d ON d.id = p.document JOIN files f ON f.id = d.file ORDER BY 1, 2"
+    assert rows(path, texts) == rows(fresh, texts)

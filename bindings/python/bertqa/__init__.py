@@ -13,6 +13,7 @@ Ctrl-C ends any call. Every option is explained: help(bertqa.AnswerOptions), hel
 
 from ._answer import Document
 from ._arrow_column import Column
+from ._collection import Collection, CollectionResult, Passage
 from ._columns import answer_column, classify_column, embed_column, entities_column, tokenize_column
 from ._context import Context
 from ._cross_encoder import CrossEncoder
@@ -72,6 +73,8 @@ __all__ = [
     "Cancelled",
     "Classification",
     "ClassifyOptions",
+    "Collection",
+    "CollectionResult",
     "Column",
     "Context",
     "Contribution",
@@ -93,6 +96,7 @@ __all__ = [
     "ModelInfo",
     "ModelNotFoundError",
     "OutOfMemory",
+    "Passage",
     "Prediction",
     "QuantizeReport",
     "RankedText",

@@ -1,0 +1,76 @@
+"""bertqa.Collection: a database of documents that Python fills, searches and asks."""
+
+import sqlite3
+
+import pytest
+
+import bertqa
+from conftest import FIXTURES
+
+TEXTS = {
+    "lease": "Ann Smith signed the lease on 3 May. The rent is due on the first day of each month.",
+    "boiler": "The heating costs 120 euros a month. Zo\u00eb Brown repaired the boiler.",
+    "empty": "",
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    with bertqa.Collection(tmp_path / "notes.db") as notes:
+        for name, text in TEXTS.items():
+            notes.add(name, text, title=name.title(), fields={"length": len(text)})
+    return tmp_path / "notes.db"
+
+
+def test_asks_and_searches(path):
+    with bertqa.Collection(path) as notes:
+        result = notes.ask("Who repaired the boiler?", k=2)
+        assert result.answer.text == "Zo\u00eb Brown" and not result.is_impossible and len(result.answers) == 2
+        passage = result.passage(result.answer)
+        assert (passage.name, passage.title, passage.fields) == ("boiler", "Boiler", {"length": 67})
+        assert passage.text[result.answer.start : result.answer.end] == "Zo\u00eb Brown"
+        assert TEXTS["boiler"].encode()[passage.start : passage.end].decode() == passage.text
+        assert [hit.name for hit in notes.search("apartment contract")] == ["lease", "boiler"]
+        assert [hit.name for hit in notes.search("apartment contract", path="b*")] == ["boiler"]
+        assert notes.search("boiler", path="nothing") == [] and notes.ask("Who?", path="nothing").answer is None
+        assert notes.ask("What is the capital of Peru?").is_impossible
+    with pytest.raises(ValueError, match="closed"):
+        notes.search("x")
+
+
+def test_documents_are_replaced_and_removed(path):
+    with bertqa.Collection(path) as notes:
+        notes.add("lease", "first")
+        notes.add("lease", "Bob Jones signed the lease.")
+        assert notes.ask("Who signed the lease?").answer.text == "Bob Jones"
+        notes.remove("boiler")
+        notes.remove("unknown")
+        assert [hit.name for hit in notes.search("heating")] == ["lease"]
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    vectors = connection.execute("SELECT first, count FROM vectors").fetchall()
+    passages = [id for (id,) in connection.execute("SELECT id FROM passages")]
+    assert [first + i for first, count in vectors for i in range(count)] == passages
+    connection.close()
+
+
+def test_failures_leave_the_collection(path, tmp_path):
+    with pytest.raises(ValueError, match="no collection"):
+        sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE a(b)").connection.commit()
+        bertqa.Collection(tmp_path / "other.db")
+    with bertqa.Collection(path) as notes:
+        with pytest.raises(ValueError, match="1 to 1000"):
+            notes.search("x", k=0)
+        with pytest.raises(TypeError):
+            notes.add("x", 3)
+        assert len(notes.search("heating")) == 2
+    other = bertqa.Context(FIXTURES / "tiny-bert-embedder")
+    with bertqa.Collection(path, embedder=other) as notes, pytest.raises(bertqa.WrongModel, match="another model"):
+        notes.search("heating")
+
+
+def test_words_only(tmp_path):
+    with bertqa.Collection(tmp_path / "words.db", words_only=True) as notes:
+        notes.add("a", TEXTS["lease"])
+        assert notes.ask("Who signed the lease?").answer.text == "Ann Smith"
+        assert notes.search("apartment") == []

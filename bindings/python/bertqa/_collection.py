@@ -1,0 +1,363 @@
+"""Collection: a database of documents that can be searched and asked."""
+
+import ctypes
+import json
+import os
+import sqlite3
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple, Union
+
+from ._answer import _result_of, answer_call, texts
+from ._call import Call
+from ._context import Context
+from ._handle import Handle, Results
+from ._native import check, library
+from ._results import Answer
+from ._text import encoded
+from ._value import Text, Value
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from ._options import AnswerOptions
+
+# bertqa_collection_statement, by number.
+(
+    _CREATE, _MODEL, _WORDS, _ALLOWED, _VECTORS, _PASSAGE, _SET_MODEL, _ADD_DOCUMENT, _ADD_PASSAGE, _ADD_VECTORS,
+    _REMOVE_DOCUMENT,
+) = range(11)  # fmt: skip
+_APPLICATION_ID, _VERSION = 0x42514143, 1
+#: The passages whose vectors are computed and written at once.
+_BATCH = 512
+
+
+@dataclass(frozen=True, repr=False)
+class Passage(Value):
+    """A passage of a document, at most 128 tokens long.
+
+    score: compares the passages of one search; at most 1.
+    start, end: its bytes in the document.
+    line: its first line in a file of text, from 1, or None.
+    path: the document's file, or None. name: what add was given, or the id of a record, or None.
+    """
+
+    id: int
+    score: float
+    text: str
+    start: int
+    end: int
+    line: Optional[int]
+    path: Optional[str]
+    name: Optional[str]
+    title: Optional[str]
+    fields: Dict[str, Any]
+
+
+@dataclass(frozen=True, repr=False)
+class CollectionResult(Value):
+    """The answers of a collection to a question.
+
+    answers: best first; the ranges of each are those of passages[answer.document_index].text.
+    passages: what was found, best first.
+    is_impossible: True if these passages do not seem to answer the question, or nothing was found.
+    no_answer_probability: the probability of that.
+    """
+
+    answers: List[Answer[str]]
+    passages: List[Passage]
+    is_impossible: bool
+    no_answer_probability: float
+
+    @property
+    def answer(self) -> Optional[Answer[str]]:
+        """The best answer, or None."""
+        return self.answers[0] if self.answers else None
+
+    def passage(self, answer: Answer[str]) -> Passage:
+        """Returns the passage that an answer is from."""
+        return self.passages[answer.document_index]
+
+
+class Collection:
+    """A collection of documents in an SQLite database, as `bertqa index` makes it: docs/collections.md.
+
+        with bertqa.Collection("notes.db") as notes:
+            notes.add("lease", "Ann Smith signed the lease on 3 May.")
+            notes.ask("Who signed the lease?").answer.text
+
+    path: the database, which is created if there is none.
+    context: the Context that answers; default: that of the default model, when it is needed.
+    embedder: the Context with the embedding model of the vectors; default: as above.
+    words_only: True makes a new collection without vectors.
+
+    One thread may use it at a time. Any number of processes may search a collection while one adds to it.
+    """
+
+    def __init__(
+        self,
+        path: "Union[str, os.PathLike[str]]",
+        *,
+        context: Optional[Context] = None,
+        embedder: Optional[Context] = None,
+        words_only: bool = False,
+    ):
+        self._context, self._embedder = context, embedder
+        self._added: List[Tuple[Any, ...]] = []
+        self._passages: List[bytes] = []
+        self._database: Optional[sqlite3.Connection] = sqlite3.connect(
+            os.fspath(path), isolation_level=None, timeout=10
+        )
+        try:
+            self._open(os.fspath(path), words_only)
+        except BaseException:
+            self._database.close()
+            raise
+
+    def _open(self, path: str, words_only: bool) -> None:
+        database = self._opened()
+        if database.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
+            if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise ValueError(f"{path} is an SQLite database, but no collection")
+            database.executescript(f"BEGIN IMMEDIATE;{_sql(_CREATE)}COMMIT;")
+            if not words_only:
+                self._set_model()
+        version = database.execute("PRAGMA user_version").fetchone()[0]
+        if version != _VERSION:
+            raise ValueError(
+                f"{path} is a collection of version {version}, but this bertqa reads version {_VERSION}"
+            )
+        model = database.execute(_sql(_MODEL)).fetchone()
+        self._fingerprint: Optional[bytes] = model[0] if model else None
+
+    def _set_model(self) -> None:
+        info = self._embedding().info
+        handle, lib = self._embedding()._opened(), library()
+        needed = ctypes.c_size_t()
+        data = ctypes.create_string_buffer(4 + info.embedding_length)
+        call = Call({})
+        call.check(
+            lib.vectors_fingerprint(
+                handle.pointer, call.common_pointer, ctypes.addressof(data), len(data), ctypes.byref(needed)
+            )
+        )
+        self._opened().execute(_sql(_SET_MODEL), (info.directory, info.embedding_length, data.raw[: needed.value]))
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._database is None:
+            raise ValueError("this Collection was closed")
+        return self._database
+
+    def _embedding(self) -> Context:
+        if self._embedder is None:
+            self._embedder = Context(task="embed")
+        return self._embedder
+
+    def _answering(self) -> Context:
+        if self._context is None:
+            self._context = Context()
+        return self._context
+
+    # Writing
+
+    def add(
+        self, name: str, text: Text, *, title: Optional[str] = None, fields: "Optional[Mapping[str, Any]]" = None
+    ) -> None:
+        """Adds a document, which replaces the one with this name. It is written together with others: at the latest by
+        flush, search, ask or close.
+
+        fields: values of JSON, which the document's passages return.
+        """
+        if any(name == added[0] for added in self._added):
+            self.flush()
+        self._opened()
+        data = encoded(text)
+        lib, pointer, call = library(), ctypes.c_void_p(), Call({})
+        status = lib.passages_create(
+            self._embedding()._opened().pointer, data, len(data), call.common_pointer, ctypes.byref(pointer)
+        )
+        handle = Handle(pointer, lib.passages_free)
+        call.check(status)
+        ranges = lib.passages_ranges(handle.pointer)
+        found = [(ranges[i].start, ranges[i].end) for i in range(lib.passages_count(handle.pointer))]
+        kept = [(start, end) for start, end in found if end > start]
+        self._added.append((name, title, json.dumps(dict(fields)) if fields else None, kept))
+        self._passages += [data[start:end] for start, end in kept]
+        if len(self._passages) >= _BATCH:
+            self.flush()
+
+    def remove(self, name: str) -> None:
+        """Removes the document that add was given with this name, if there is one."""
+        self.flush()
+        self._opened().execute(_sql(_REMOVE_DOCUMENT), (name,))
+
+    def flush(self) -> None:
+        """Writes what was added, in one transaction. Until then other processes do not see it."""
+        database = self._opened()
+        if not self._added:
+            return
+        vectors = self._vectors() if self._fingerprint is not None and self._passages else None
+        passages = iter(self._passages)
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            first = None
+            for name, title, fields, ranges in self._added:
+                database.execute(_sql(_REMOVE_DOCUMENT), (name,))
+                document = database.execute(_sql(_ADD_DOCUMENT), (None, name, title, fields)).lastrowid
+                for start, end in ranges:
+                    text = next(passages).decode("utf-8", "replace")
+                    cursor = database.execute(_sql(_ADD_PASSAGE), (document, start, end, None, text))
+                    first = cursor.lastrowid if first is None else first
+            if vectors is not None:
+                database.execute(_sql(_ADD_VECTORS), (first, len(self._passages), *vectors))
+            database.execute("COMMIT")
+        except BaseException:
+            database.execute("ROLLBACK")
+            raise
+        self._added, self._passages = [], []
+
+    def _vectors(self) -> Tuple[bytes, bytes]:
+        """Returns the rows and scales of the passages that were added."""
+        embeddings = self._embedding().embed(self._passages)
+        count, length = len(self._passages), self._embedding().info.embedding_length
+        floats = array("f")
+        for vector in embeddings:
+            floats.extend(vector)
+        rows, scales = (ctypes.c_int8 * (count * length))(), (ctypes.c_float * count)()
+        values = (ctypes.c_float * len(floats)).from_buffer(floats)
+        check(library().vectors_quantize(values, count, length, rows, scales))
+        return bytes(rows), bytes(scales)
+
+    # Reading
+
+    def search(self, question: Text, *, k: int = 10, path: Optional[str] = None) -> List[Passage]:
+        """Returns the k passages that match best, by words and by meaning.
+
+        path: only documents whose path, or name if they are of no file, matches this GLOB pattern of SQLite.
+        """
+        return self._search(question, k, path)[1]
+
+    def ask(
+        self,
+        question: Text,
+        *,
+        k: int = 1,
+        passages: int = 20,
+        path: Optional[str] = None,
+        **options: "Unpack[AnswerOptions]",
+    ) -> CollectionResult:
+        """Answers a question from the passages that match it best.
+
+        k: the number of answers. passages: how many are read. path: as in search.
+        options: see help(bertqa.AnswerOptions).
+        """
+        search, found = self._search(question, passages, path)
+        if not found:
+            return CollectionResult([], [], True, 1.0)
+        handle, lib = self._answering()._opened(), library()
+        data = [(passage.text, passage.text.encode()) for passage in found]
+        call = answer_call({"top_k": k, **options})
+        with Results(1, lib.answers_free) as answers:
+            array = texts([text for _, text in data])
+            call.check(lib.search_answer(search.pointer, handle.pointer, array, len(data), call.pointer, answers))
+            result = _result_of(answers[0], data)
+        return CollectionResult(result.answers, found, result.is_impossible, result.no_answer_probability)
+
+    def _search(self, question: Text, count: int, path: Optional[str]) -> Tuple[Handle, List[Passage]]:
+        self.flush()
+        lib, data = library(), encoded(question)
+        fingerprint = self._fingerprint
+        context = None if fingerprint is None else self._embedding()._opened().pointer
+        pointer, call = ctypes.c_void_p(), Call({})
+        status = lib.search_create(
+            context,
+            data,
+            len(data),
+            fingerprint,
+            len(fingerprint or b""),
+            call.common_pointer,
+            ctypes.byref(pointer),
+        )
+        search = Handle(pointer, lib.search_free)
+        call.check(status)
+        words = self._words(lib.search_query(search.pointer).decode(), path)
+        ids, scores = zip(*words) if words else ((), ())
+        check(
+            lib.search_set_words(
+                search.pointer, (ctypes.c_int64 * len(ids))(*ids), (ctypes.c_double * len(ids))(*scores), len(ids)
+            )
+        )
+        if fingerprint is not None:
+            self._add_vectors(search, path)
+        return search, self._best(search, count)
+
+    def _words(self, query: str, path: Optional[str]) -> List[Tuple[int, float]]:
+        """Returns the ids and scores of the passages that have words of the question."""
+        return self._opened().execute(_sql(_WORDS), (query, path)).fetchall()
+
+    def _add_vectors(self, search: Handle, path: Optional[str]) -> None:
+        database, lib = self._opened(), library()
+        if path is not None:
+            allowed = database.execute(_sql(_ALLOWED), (path,)).fetchall()
+            for first, last in allowed:
+                check(lib.search_allow(search.pointer, first, last))
+            if not allowed:
+                return
+        for first, count, rows, scales in database.execute(_sql(_VECTORS)):
+            if len(scales) != 4 * count:
+                raise ValueError(f"the vectors from passage {first} on do not fit")
+            check(
+                lib.search_add_vectors(
+                    search.pointer, first, count, (ctypes.c_int8 * len(rows)).from_buffer_copy(rows), len(rows),
+                    (ctypes.c_float * count).from_buffer_copy(scales),
+                )
+            )  # fmt: skip
+
+    def _best(self, search: Handle, count: int) -> List[Passage]:
+        if not 1 <= count <= 1000:
+            raise ValueError(f"the number of passages is {count}, but must be 1 to 1000")
+        ids, scores = (ctypes.c_int64 * count)(), (ctypes.c_double * count)()
+        found = library().search_best(search.pointer, count, ids, scores)
+        passages = []
+        for i in range(found):
+            row = self._opened().execute(_sql(_PASSAGE), (ids[i],)).fetchone()
+            text, start, end, line, path, name, title, fields = row
+            passages.append(
+                Passage(
+                    ids[i],
+                    scores[i],
+                    text,
+                    start,
+                    end,
+                    line,
+                    path,
+                    name,
+                    title,
+                    json.loads(fields) if fields else {},
+                )
+            )
+        return passages
+
+    # Closing
+
+    def close(self) -> None:
+        """Writes what was added and closes the database. Closing twice has no effect."""
+        if self._database is None:
+            return
+        try:
+            self.flush()
+        finally:
+            self._database.close()
+            self._database = None
+
+    def __enter__(self) -> "Self":
+        self._opened()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+
+def _sql(statement: int) -> str:
+    text: bytes = library().collection_sql(statement)
+    return text.decode()

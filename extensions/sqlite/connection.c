@@ -11,6 +11,7 @@ struct connection {
   size_t references; /* functions and tables; SQLite uses a connection from one thread at a time */
   loaded_model *models[BERTQA_TASK_ENTITIES + 1]; /* by task; NULL until it is needed */
   sqlite3_uint64 choices;                         /* the number of model choices */
+  int is_searching;
 };
 
 connection *connection_create(sqlite3 *database) {
@@ -58,6 +59,15 @@ bertqa_status connection_context(connection *connection, bertqa_task task,
   *context = loaded_model_context(connection->models[task]);
   return BERTQA_OK;
 }
+
+sqlite3 *connection_database(const connection *connection) { return connection->database; }
+
+int connection_begin_search(connection *connection) {
+  if (connection->is_searching) return 0;
+  return connection->is_searching = 1;
+}
+
+void connection_end_search(connection *connection) { connection->is_searching = 0; }
 
 /* True if the calling statement must stop. SQLite before 3.41 has no function for this, but
  * documents that statements started while interrupted ones are still running are interrupted,

@@ -20,6 +20,14 @@ bertqa_status connection_context(connection *connection, bertqa_task task,
  * BERTQA_ERROR_WRONG_MODEL, without a message, for a model of another task. */
 bertqa_status connection_choose(connection *connection, bertqa_task task, const char *path);
 
+/* Returns the connection's database. */
+sqlite3 *connection_database(const connection *connection);
+
+/* Begins a search of the database's collection; 0 inside another, which a view could otherwise nest
+ * without end. */
+int connection_begin_search(connection *connection);
+void connection_end_search(connection *connection);
+
 /* Returns a counter that changes with each choice of a model. */
 sqlite3_uint64 connection_choices(const connection *connection);
 

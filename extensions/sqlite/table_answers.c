@@ -18,14 +18,17 @@ enum {
   COLUMNS
 };
 
-static bertqa_status find(const bertqa_context *context, const bertqa_text *texts, int32_t k,
-                          const bertqa_call_options *call, void **rows) {
+static int find(connection *connection, const bertqa_text *texts, int32_t k,
+                const bertqa_call_options *call, void **rows, char **message) {
+  const bertqa_context *context;
+  bertqa_status status = connection_context(connection, BERTQA_TASK_ANSWER, &context);
+  if (status != BERTQA_OK) return failed_call(status, message);
   bertqa_answer_options options = {.struct_size = sizeof options, .call = call, .top_k = k};
   bertqa_answers *found;
-  bertqa_status status = bertqa_answer(context, texts[0].text, texts[0].length, texts[1].text,
-                                       texts[1].length, &options, &found);
+  status = bertqa_answer(context, texts[0].text, texts[0].length, texts[1].text, texts[1].length,
+                         &options, &found);
   *rows = found;
-  return status;
+  return status == BERTQA_OK ? SQLITE_OK : failed_call(status, message);
 }
 
 static size_t count(const void *rows) { return bertqa_answers_count(rows); }
@@ -64,7 +67,6 @@ const table_kind answers_kind = {
     .column_count = COLUMNS,
     .argument_count = 3,
     .text_count = 2,
-    .task = BERTQA_TASK_ANSWER,
     .find = find,
     .count = count,
     .give = give,

@@ -5,14 +5,17 @@ SQLITE_EXTENSION_INIT3
 
 enum { ENTITY, LABEL, SCORE, START_BYTE, END_BYTE, START_CHAR, END_CHAR, COLUMNS };
 
-static bertqa_status find(const bertqa_context *context, const bertqa_text *texts, int32_t k,
-                          const bertqa_call_options *call, void **rows) {
+static int find(connection *connection, const bertqa_text *texts, int32_t k,
+                const bertqa_call_options *call, void **rows, char **message) {
+  const bertqa_context *context;
+  bertqa_status status = connection_context(connection, BERTQA_TASK_ENTITIES, &context);
+  if (status != BERTQA_OK) return failed_call(status, message);
   (void)k;
   bertqa_entities_options options = {.struct_size = sizeof options, .call = call};
   bertqa_entity_list *found;
-  bertqa_status status = bertqa_entities(context, texts[0].text, texts[0].length, &options, &found);
+  status = bertqa_entities(context, texts[0].text, texts[0].length, &options, &found);
   *rows = found;
-  return status;
+  return status == BERTQA_OK ? SQLITE_OK : failed_call(status, message);
 }
 
 static size_t count(const void *rows) { return bertqa_entity_list_count(rows); }
@@ -45,7 +48,6 @@ const table_kind entities_kind = {
     .column_count = COLUMNS,
     .argument_count = 1,
     .text_count = 1,
-    .task = BERTQA_TASK_ENTITIES,
     .find = find,
     .count = count,
     .give = give,

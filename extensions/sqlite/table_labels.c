@@ -5,14 +5,17 @@ SQLITE_EXTENSION_INIT3
 
 enum { LABEL, PROBABILITY, LOGIT, ID, COLUMNS };
 
-static bertqa_status find(const bertqa_context *context, const bertqa_text *texts, int32_t k,
-                          const bertqa_call_options *call, void **rows) {
+static int find(connection *connection, const bertqa_text *texts, int32_t k,
+                const bertqa_call_options *call, void **rows, char **message) {
+  const bertqa_context *context;
+  bertqa_status status = connection_context(connection, BERTQA_TASK_CLASSIFY, &context);
+  if (status != BERTQA_OK) return failed_call(status, message);
   (void)k;
   bertqa_classify_options options = {.struct_size = sizeof options, .call = call};
   bertqa_classification *found;
-  bertqa_status status = bertqa_classify(context, texts[0].text, texts[0].length, &options, &found);
+  status = bertqa_classify(context, texts[0].text, texts[0].length, &options, &found);
   *rows = found;
-  return status;
+  return status == BERTQA_OK ? SQLITE_OK : failed_call(status, message);
 }
 
 static size_t count(const void *rows) { return bertqa_classification_count(rows); }
@@ -43,7 +46,6 @@ const table_kind labels_kind = {
     .column_count = COLUMNS,
     .argument_count = 1,
     .text_count = 1,
-    .task = BERTQA_TASK_CLASSIFY,
     .find = find,
     .count = count,
     .give = give,

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "connection.h"
-
 SQLITE_EXTENSION_INIT3
 
 typedef struct table {
@@ -110,11 +108,9 @@ static int close_cursor(sqlite3_vtab_cursor *base) {
   return SQLITE_OK;
 }
 
-static int fail(table *table, bertqa_status status) {
+int failed_call(bertqa_status status, char **message) {
   int code = sqlite_code(status);
-  if (code != SQLITE_INTERRUPT) {
-    table->base.zErrMsg = sqlite3_mprintf("%s", bertqa_last_error());
-  }
+  if (code != SQLITE_INTERRUPT) *message = sqlite3_mprintf("%s", bertqa_last_error());
   return code;
 }
 
@@ -156,13 +152,10 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int co
   int32_t k;
   int code = read_k(table, cursor, &k);
   if (code != SQLITE_OK) return code;
-  const bertqa_context *context;
-  bertqa_status status = connection_context(table->connection, table->kind->task, &context);
-  if (status != BERTQA_OK) return fail(table, status);
   interruptible_call call;
   interruptible_call_begin(&call, table->connection);
-  status = table->kind->find(context, cursor->texts, k, &call.options, &cursor->rows);
-  code = status == BERTQA_OK ? SQLITE_OK : fail(table, status);
+  code = table->kind->find(table->connection, cursor->texts, k, &call.options, &cursor->rows,
+                           &table->base.zErrMsg);
   interruptible_call_end(&call);
   if (code == SQLITE_OK) cursor->count = table->kind->count(cursor->rows);
   return code;
@@ -212,7 +205,8 @@ int register_tables(sqlite3 *database, connection *connection) {
                                         .xEof = is_at_end,
                                         .xColumn = give_column,
                                         .xRowid = row_id};
-  const table_kind *kinds[] = {&answers_kind, &labels_kind, &entities_kind};
+  const table_kind *kinds[] = {&answers_kind, &labels_kind, &entities_kind, &search_kind,
+                               &ask_kind};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     module_data *data = sqlite3_malloc64(sizeof *data);
     if (data == NULL) return SQLITE_NOMEM;

@@ -2,8 +2,7 @@
 #ifndef BERTQA_SQLITE_TABLES_H
 #define BERTQA_SQLITE_TABLES_H
 
-#include <bertqa.h>
-#include <sqlite3ext.h>
+#include "connection.h"
 
 #define MAX_ARGUMENTS 3
 
@@ -11,17 +10,20 @@ typedef struct table_kind {
   const char *name, *schema, *usage;
   int column_count; /* then follow the arguments as hidden columns: the texts, then at most k */
   int argument_count, text_count;
-  bertqa_task task;
-  /* Computes the rows. k is 0 if it is absent. */
-  bertqa_status (*find)(const bertqa_context *context, const bertqa_text *texts, int32_t k,
-                        const bertqa_call_options *call, void **rows);
+  /* Computes the rows. k is 0 if it is absent. Returns SQLite's code; the message of an error is
+   * freed by SQLite. */
+  int (*find)(connection *connection, const bertqa_text *texts, int32_t k,
+              const bertqa_call_options *call, void **rows, char **message);
   size_t (*count)(const void *rows);
   void (*give)(sqlite3_context *result, const void *rows, const bertqa_text *texts, size_t row,
                int column);
   void (*free)(void *rows);
 } table_kind;
 
-extern const table_kind answers_kind, labels_kind, entities_kind;
+extern const table_kind answers_kind, labels_kind, entities_kind, search_kind, ask_kind;
+
+/* Returns SQLite's code for a failed call of the library, and sets the message. */
+int failed_call(bertqa_status status, char **message);
 
 /* Returns a part of a text as a column. */
 void give_part(sqlite3_context *result, bertqa_text text, bertqa_range range);

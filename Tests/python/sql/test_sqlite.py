@@ -271,10 +271,16 @@ with connect() as database:
 
 @pytest.mark.skipif(not shutil.which("sqlite3"), reason="the document on SQLite: needs sqlite3")
 def test_documentation(tmp_path):
-    """The commands in docs/sql.md, run as they are, in order."""
-    recipes = [block for block in blocks(ROOT / "docs" / "sql.md") if block.language == "sh"]
-    assert len(recipes) >= 3
-    environment = os.environ | {"LD_LIBRARY_PATH": str(PREFIX / "lib")}
+    """The commands in docs/sql.md and docs/collections.md, run as they are, in order."""
+    recipes = [
+        block
+        for page in ("sql.md", "collections.md")
+        for block in blocks(ROOT / "docs" / page)
+        if block.language == "sh"
+    ]
+    assert len(recipes) >= 5
+    tool = f"{PREFIX / 'bin'}:{os.environ['PATH']}"
+    environment = os.environ | {"LD_LIBRARY_PATH": str(PREFIX / "lib"), "PATH": tool}
     for recipe in recipes:
         command = ["sh", "-e", "-c", recipe.code]
         result = subprocess.run(
@@ -302,6 +308,9 @@ def test_documentation(tmp_path):
         ("SELECT bertqa_model(NULL, NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
         ("SELECT bertqa_model(x'ff00', NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
         ("SELECT bertqa_answer('a')", "wrong number of arguments"),
+        ("SELECT * FROM bertqa_ask", "bertqa_ask(question, k) needs a question"),
+        ("SELECT * FROM bertqa_ask('x')", "the database is no collection"),
+        ("SELECT * FROM bertqa_search('x', 0)", "k is 1 to 1000"),
     ],
 )
 def test_errors(database, sql, message):
@@ -318,6 +327,65 @@ def test_what_a_schema_may_call(database):
     database.execute("CREATE VIEW chosen AS SELECT bertqa_model('answer', '/etc')")
     with pytest.raises(SQLError, match="unsafe use of bertqa_model"):
         database.execute("SELECT * FROM chosen")
+
+
+# Collections
+
+
+@pytest.fixture
+def notes(tmp_path):
+    path = tmp_path / "notes.db"
+    with bertqa.Collection(path) as collection:
+        collection.add("fox", FOX, title="A fox", fields={"year": 2024})
+        collection.add("apollo", APOLLO)
+    return path
+
+
+def test_a_collection_is_asked(notes, context):
+    with connect(notes) as database, bertqa.Collection(notes) as collection:
+        expected = collection.ask(WHO, k=3)
+        rows = database.execute(
+            "SELECT answer, probability, sentence, passage, name, title, fields, line FROM bertqa_ask(?, 3)", WHO
+        )
+        assert [row[:4] for row in rows] == [
+            (a.text, a.probability, a.sentence, expected.passage(a).id) for a in expected.answers
+        ]
+        assert rows[0][4:] == ("fox", "A fox", '{"year": 2024}', None)
+        assert expected.answer.text == ANSWER
+        found = database.execute(
+            "SELECT passage, score, text, start_byte, end_byte FROM bertqa_search(?, 4)", "moon"
+        )
+        assert found == [(p.id, p.score, p.text, p.start, p.end) for p in collection.search("moon", k=4)]
+        assert database.execute("SELECT * FROM bertqa_ask(NULL, 1)") == []
+
+
+def test_views_of_a_collection_cannot_nest(notes):
+    with connect(notes) as database:
+        database.execute("ALTER TABLE vectors RENAME TO kept")
+        database.execute(
+            "CREATE VIEW vectors AS SELECT 1 AS first, 1 AS count, text AS rows, text AS scales FROM bertqa_search('x')"
+        )
+        with pytest.raises(SQLError, match="cannot be part of another"):
+            database.execute("SELECT * FROM bertqa_search('fox')")
+        database.execute("DROP VIEW vectors")
+        database.execute("ALTER TABLE kept RENAME TO vectors")
+        database.execute("UPDATE vectors SET scales = x'00'")
+        with pytest.raises(SQLError, match="do not fit"):
+            database.execute("SELECT * FROM bertqa_search('fox')")
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="the C example: needs cc")
+def test_c_example(notes, tmp_path):
+    program = tmp_path / "ask"
+    source = ROOT / "examples" / "c" / "ask_collection.c"
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "sqlite3"], capture_output=True, text=True)
+    if flags.returncode:
+        pytest.skip("the C example: needs libsqlite3-dev")
+    subprocess.run(
+        ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", source, *flags.stdout.split(), "-o", program], check=True
+    )
+    result = subprocess.run([program, notes, WHO, EXTENSION], capture_output=True, text=True, timeout=TIMEOUT)
+    assert result.stdout.startswith(f"{ANSWER}  (") and result.returncode == 0, result.stderr
 
 
 # Models

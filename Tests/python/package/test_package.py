@@ -108,8 +108,8 @@ def test_functions_are_the_headers():
             # Texts are bytes objects, and arrays are pointers to their elements.
             if "*" in parameter or "bertqa_column" in parameter:
                 assert ctypes.sizeof(argument) == (16 if "bertqa_column" in parameter else 8), (name, parameter)
-            elif "size_t" in parameter or "uint64_t" in parameter:
-                assert argument in (ctypes.c_size_t, ctypes.c_uint64), (name, parameter)
+            elif "size_t" in parameter or "int64_t" in parameter:
+                assert argument in (ctypes.c_size_t, ctypes.c_uint64, ctypes.c_int64), (name, parameter)
             else:
                 assert ctypes.sizeof(argument) == 4, (name, parameter)
 

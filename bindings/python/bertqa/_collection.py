@@ -36,10 +36,12 @@ _BATCH = 512
 class Passage(Value):
     """A passage of a document, at most 128 tokens long.
 
+    id: its number in the database.
     score: compares the passages of one search; at most 1.
     start, end: its bytes in the document.
     line: its first line in a file of text, from 1, or None.
     path: the document's file, or None. name: what add was given, or the id of a record, or None.
+    title, fields: those of the document.
     """
 
     id: int

@@ -6,6 +6,8 @@ usage: collection.py make DATABASE FILE... [-- OPTION...]
                                         indexes the contexts of FILEs with `bertqa index OPTION...`
        collection.py hits DATABASE COUNT FILE...
                                         asks COUNT questions of each source, evenly spread
+       collection.py fusion DATABASE COUNT FILE...
+                                        compares ways to put both orders together; needs NumPy
 
 FILE: JSON lines with "context" and either "qas" or "question", "answers" and "source"; .xz too; or with "text". Needs
 build/bin/bertqa and PYTHONPATH=bindings/python.
@@ -121,8 +123,85 @@ def hits(database, count, *paths):
                 print(f"  {name}: among 1, 5, 20:", *shares, flush=True)
 
 
+def reciprocal(flatness):
+    def score(cosines, words):
+        by_cosine, by_words = cosines.argsort()[::-1].argsort(), words.argsort(kind="stable")[::-1].argsort()
+        return 1 / (flatness + by_cosine) + (words > 0) / (flatness + by_words)
+
+    return score
+
+
+def weighted(weight, power):
+    return lambda cosines, words: cosines + weight * (words / max(words.max(), 1e-9)) ** power
+
+
+FUSIONS = {
+    "vectors": lambda cosines, words: cosines,
+    "reciprocal ranks, 10": reciprocal(10),
+    "reciprocal ranks, 60": reciprocal(60),
+    **{
+        f"cosine + {weight} share^{power}": weighted(weight, power)
+        for weight in (0.1, 0.2, 0.3)
+        for power in (1, 2, 4, 8)
+    },
+}
+
+
+def fusion(database, count, *paths):
+    import numpy
+
+    import bertqa
+
+    numbers, asked = contexts(paths), questions(paths, int(count))
+    with bertqa.Collection(database) as notes:
+        connection = notes._opened()
+        place = {
+            id: (name, start, end)
+            for id, name, start, end in connection.execute(
+                "SELECT p.id, d.name, p.start, p.end FROM passages p JOIN documents d ON d.id = p.document"
+            )
+        }
+        ids, rows = [], []
+        for first, number, data, scales in connection.execute("SELECT first, count, rows, scales FROM vectors"):
+            ids += range(first, first + number)
+            block = numpy.frombuffer(data, numpy.int8).reshape(number, -1).astype(numpy.float32)
+            rows.append(block * numpy.frombuffer(scales, "<f4")[:, None])
+        ids, vectors = numpy.array(ids), numpy.concatenate(rows)
+        position = {id: index for index, id in enumerate(ids.tolist())}
+        for source, each in asked.items():
+            found = collections.defaultdict(list)
+            for question, context, answers in each:
+                starts = {len(context[: answer["answer_start"]].encode()) for answer in answers}
+                cosines = vectors @ numpy.array(notes._embedding().embed(question), numpy.float32)
+                words = numpy.zeros(len(ids))
+                for id, score in notes._words(match(question), None):
+                    words[position[id]] = score
+                chosen = numpy.union1d(numpy.argpartition(-cosines, 200)[:200], words.nonzero()[0])
+                for name, score in FUSIONS.items():
+                    order = chosen[numpy.argsort(-score(cosines[chosen], words[chosen]), kind="stable")][:20]
+                    best = [place[id] for id in ids[order].tolist()]
+                    found[name].append(rank(best, str(numbers[context]), starts))
+            print(f"{source}: {len(each)} questions, among 1, 5, 20")
+            for name, ranks in found.items():
+                shares = (f"{sum(r < most for r in ranks) / len(ranks):.3f}" for most in (1, 5, 20))
+                print(f"  {name:24}", *shares, flush=True)
+
+
+def match(question):
+    """Returns the question's query for the full-text search."""
+    import ctypes
+
+    from bertqa._native import check, library
+
+    search, data = ctypes.c_void_p(), question.encode()
+    check(library().search_create(None, data, len(data), None, 0, None, ctypes.byref(search)))
+    query = library().search_query(search).decode()
+    library().search_free(search)
+    return query
+
+
 if __name__ == "__main__":
-    commands = {"make": make, "hits": hits}
+    commands = {"make": make, "hits": hits, "fusion": fusion}
     if len(sys.argv) < 4 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])

@@ -37,7 +37,7 @@ package final class PassageSearch {
   /// The passages that count of each of both orders.
   package static let depth = 200
   /// A passage's score is its cosine, plus this times a power of its BM25 score as a share of the best one's: words count
-  /// only for passages that have clearly more of them than others. Benchmarks/collection.py compares this with others.
+  /// only for passages that have clearly more of them than others. `Benchmarks/collection.py fusion` compares others.
   private static let (wordWeight, wordPower) = (0.2, 4.0)
 
   /// - Parameter vector: nil searches by words only.

@@ -71,6 +71,7 @@ enum {
   BQ_FORMAT_F32 = 0,
   BQ_FORMAT_F16 = 1,
   BQ_FORMAT_BF16 = 2,
+  BQ_FORMAT_S8 = 3,  // int8 without a scale; for sum_rows only
 };
 
 // int8 weights [outs][in], row-major, any alignment. The value of a weight is scale[out] · w.
@@ -216,6 +217,11 @@ typedef struct bq_kernels {
   void (*multiply_rows)(const void *w, int32_t format, const float *bias, const float *x,
                         size_t x_stride, size_t vectors, size_t in, size_t outs, float *y,
                         size_t y_stride);
+
+  // Static models. y[i] = Σ_r factors[r] · w[rows[r]][i], i < width, r < count: a sum by FMA in the order
+  // of r. w: rows of `width` numbers in a BQ_FORMAT_…, finite, at any alignment.
+  void (*sum_rows)(const void *w, int32_t format, const int32_t *rows, const float *factors,
+                   size_t count, size_t width, float *y);
 
   // Computes `units` units of one LSTM layer for one step. x and h are the contributions of the
   // input and the state to the gates i, f, g, o (biases included), with `gate` floats from one gate

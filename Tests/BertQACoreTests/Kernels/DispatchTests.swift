@@ -30,7 +30,8 @@ func tablesAreComplete(isa: Int32) throws {
   #expect(table.linear_f32 != nil && table.layer_norm_f32 != nil && table.attention_f32 != nil)
   #expect(table.relative_keys_f32 != nil && table.relative_bias != nil)
   #expect(table.quantize_u8 != nil && table.linear_s8 != nil)
-  #expect(table.multiply_rows != nil && table.lstm_cell != nil && table.gru_cell != nil)
+  #expect(
+    table.multiply_rows != nil && table.sum_rows != nil && table.lstm_cell != nil && table.gru_cell != nil)
   #expect(table.exp_f32 != nil && table.tanh_f32 != nil)
   let bf16 = [
     table.pack_bf16 != nil, table.linear_bf16 != nil, table.attention_bf16 != nil,

@@ -32,6 +32,7 @@ INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
 }
 
 #include "../templates/recurrent.inc.h"
+#include "../templates/table_rows.inc.h"
 
 #define HAS_BYTE_PAIRS
 #define S8_ROWS 8

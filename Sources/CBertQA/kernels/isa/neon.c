@@ -31,6 +31,7 @@ INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
 }
 
 #include "../templates/recurrent.inc.h"
+#include "../templates/table_rows.inc.h"
 #include "../templates/quantize.inc.h"
 
 // A product of bytes fits in 16 bits, but a sum of two does not. So each product is widened to 32

@@ -113,6 +113,7 @@ INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
 }
 
 #include "../templates/recurrent.inc.h"
+#include "../templates/table_rows.inc.h"
 
 typedef int16_t VI16 __attribute__((vector_size(16)));
 typedef uint16_t VU16 __attribute__((vector_size(16)));
@@ -140,6 +141,7 @@ const bq_kernels bq_kernels_portable = {
     .relative_keys_f32 = bq_relative_keys_f32_portable,
     .relative_bias = bq_relative_bias_portable,
     .multiply_rows = bq_multiply_rows_portable,
+    .sum_rows = bq_sum_rows_portable,
     .lstm_cell = bq_lstm_cell_portable,
     .gru_cell = bq_gru_cell_portable,
     .exp_f32 = bq_exp_f32_portable,

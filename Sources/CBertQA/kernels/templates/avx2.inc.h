@@ -38,4 +38,5 @@ INLINE V vi_float(VI a) { return _mm256_cvtepi32_ps((__m256i)a); }
   .rotate_f32 = bq_rotate_f32_avx2, .attention_f32 = bq_attention_f32_avx2,               \
   .relative_keys_f32 = bq_relative_keys_f32_avx2, .relative_bias = bq_relative_bias_avx2, \
   .multiply_rows = bq_multiply_rows_avx2, .lstm_cell = bq_lstm_cell_avx2,                 \
-  .gru_cell = bq_gru_cell_avx2, .exp_f32 = bq_exp_f32_avx2, .tanh_f32 = bq_tanh_f32_avx2
+  .gru_cell = bq_gru_cell_avx2, .exp_f32 = bq_exp_f32_avx2, .tanh_f32 = bq_tanh_f32_avx2, \
+  .sum_rows = bq_sum_rows_avx2

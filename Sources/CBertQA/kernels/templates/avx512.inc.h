@@ -16,12 +16,13 @@ typedef int32_t VI __attribute__((vector_size(64)));
 #define VALUE_ROWS 8
 
 // The f32 kernels, which all AVX-512 tables share.
-#define BQ_AVX512_F32                                                                         \
-  .linear_f32 = bq_linear_f32_avx512, .layer_norm_f32 = bq_layer_norm_f32_avx512,             \
-  .rotate_f32 = bq_rotate_f32_avx512, .attention_f32 = bq_attention_f32_avx512,               \
-  .relative_keys_f32 = bq_relative_keys_f32_avx512, .relative_bias = bq_relative_bias_avx512, \
-  .multiply_rows = bq_multiply_rows_avx512, .lstm_cell = bq_lstm_cell_avx512,                 \
-  .gru_cell = bq_gru_cell_avx512, .exp_f32 = bq_exp_f32_avx512, .tanh_f32 = bq_tanh_f32_avx512
+#define BQ_AVX512_F32                                                                           \
+  .linear_f32 = bq_linear_f32_avx512, .layer_norm_f32 = bq_layer_norm_f32_avx512,               \
+  .rotate_f32 = bq_rotate_f32_avx512, .attention_f32 = bq_attention_f32_avx512,                 \
+  .relative_keys_f32 = bq_relative_keys_f32_avx512, .relative_bias = bq_relative_bias_avx512,   \
+  .multiply_rows = bq_multiply_rows_avx512, .lstm_cell = bq_lstm_cell_avx512,                   \
+  .gru_cell = bq_gru_cell_avx512, .exp_f32 = bq_exp_f32_avx512, .tanh_f32 = bq_tanh_f32_avx512, \
+  .sum_rows = bq_sum_rows_avx512
 
 INLINE V v_load(const float *p) { return _mm512_loadu_ps(p); }
 INLINE void v_store(float *p, V a) { _mm512_storeu_ps(p, a); }

@@ -20,7 +20,8 @@ typedef int32_t VI __attribute__((vector_size(16)));
   .rotate_f32 = bq_rotate_f32_neon, .attention_f32 = bq_attention_f32_neon,               \
   .relative_keys_f32 = bq_relative_keys_f32_neon, .relative_bias = bq_relative_bias_neon, \
   .multiply_rows = bq_multiply_rows_neon, .lstm_cell = bq_lstm_cell_neon,                 \
-  .gru_cell = bq_gru_cell_neon, .exp_f32 = bq_exp_f32_neon, .tanh_f32 = bq_tanh_f32_neon
+  .gru_cell = bq_gru_cell_neon, .exp_f32 = bq_exp_f32_neon, .tanh_f32 = bq_tanh_f32_neon, \
+  .sum_rows = bq_sum_rows_neon
 
 INLINE V v_load(const float *p) { return (V)vld1q_f32(p); }
 INLINE void v_store(float *p, V a) { vst1q_f32(p, (float32x4_t)a); }

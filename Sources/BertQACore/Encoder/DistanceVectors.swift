@@ -154,20 +154,34 @@ final class DistanceBiases: Sendable {
   private let elements: SharedBuffer<Float>
   private let reach: Int
 
-  /// - Parameters:
-  ///   - table: [buckets, heads]
-  ///   - scale: the factor by which attention multiplies scores, including these numbers.
-  init(
-    _ table: TensorView, _ configuration: ModelConfiguration, scale: Float
+  /// - Parameter bias: the number for a head and a distance, query - key.
+  private init(
+    _ configuration: ModelConfiguration, _ bias: (_ head: Int, _ distance: Int) -> Float
   ) throws(BertQAError) {
     let heads = configuration.headCount
     reach = configuration.maxPositions + Kernels.lanes
     elements = try SharedBuffer(count: 2 * reach * heads)
+    // Attention multiplies scores, including these numbers, by this factor.
+    let scale = configuration.attentionScale
+    for head in 0..<heads {
+      for distance in -reach..<reach {
+        elements.base[head * 2 * reach + distance + reach] = bias(head, distance) / scale
+      }
+    }
+  }
+
+  /// Those of ALiBi.
+  convenience init(slopesOf configuration: ModelConfiguration) throws(BertQAError) {
+    let slopes = DistanceBuckets.slopes(heads: configuration.headCount)
+    try self.init(configuration) { head, distance in -slopes[head] * Float(abs(distance)) }
+  }
+
+  /// - Parameter table: [buckets, heads]
+  convenience init(_ table: TensorView, _ configuration: ModelConfiguration) throws(BertQAError) {
+    let heads = configuration.headCount
     let rows = try AlignedBuffer<Float>(uninitializedCount: table.rowCount * heads)
     table.copyFloats(rows: 0..<table.rowCount, to: rows.base)
-    for distance in -reach..<reach {
-      let row = rows.base + DistanceBuckets.bias(distance) * heads
-      for head in 0..<heads { elements.base[head * 2 * reach + distance + reach] = row[head] / scale }
+    try self.init(configuration) { head, distance in rows.base[DistanceBuckets.bias(distance) * heads + head]
     }
   }
 

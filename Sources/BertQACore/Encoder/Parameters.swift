@@ -134,9 +134,12 @@ final class Parameters: @unchecked Sendable {
     _ weights: EncoderWeights, _ configuration: ModelConfiguration, _ converter: inout ParameterConverter,
     _ kernels: Kernels
   ) throws(BertQAError) -> (DistanceBiases?, Distances?) {
+    if configuration.family.relativePositions == .slopes {
+      return (try DistanceBiases(slopesOf: configuration), nil)
+    }
     guard let table = weights.distances else { return (nil, nil) }
     guard let attention = configuration.disentangled else {
-      return (try DistanceBiases(table, configuration, scale: configuration.attentionScale), nil)
+      return (try DistanceBiases(table, configuration), nil)
     }
     var norm: Norm?
     if let weights = weights.distanceNorm { norm = try converter.norm(weights) }

@@ -20,6 +20,16 @@ enum DistanceBuckets {
     return first + min(count - 1, exact + Int(ratio * Float(count - exact)))
   }
 
+  /// Returns the slopes of ALiBi's heads: powers of 2^(-8/n) for n heads, and for another n than a power of two those of
+  /// the next lower one, then every other one of twice as many.
+  static func slopes(heads: Int) -> [Float] {
+    var power = 1
+    while 2 * power <= heads { power *= 2 }
+    func slopes(_ count: Int) -> [Double] { (1...count).map { pow(2, -8 * Double($0) / Double(count)) } }
+    let more = slopes(2 * power).enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+    return (slopes(power) + more.prefix(heads - power)).map { Float($0) }
+  }
+
   /// Returns the row of a table of distance vectors, starting at 0, as transformers'
   /// `make_log_bucket_position` does.
   /// - Parameter distance: query - key.

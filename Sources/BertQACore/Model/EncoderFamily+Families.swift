@@ -2,7 +2,7 @@ extension EncoderFamily {
   /// The supported families, in the order in which messages name them.
   static let all = [
     bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, debertaV2, modernBert, ernie, data2VecText,
-    nomicBert, gte, new,
+    nomicBert, gte, new, jinaBert,
   ]
 
   /// Devlin et al. 2018, https://arxiv.org/abs/1810.04805; transformers' `modeling_bert.py`.
@@ -232,6 +232,27 @@ extension EncoderFamily {
       positions: .rotary, norm: .layerNormAfter, feedForward: .gated(.before), attention: .window,
       pooler: Pooler(module: "\(prefix)pooler.dense", activation: .tanh, isOptional: false))
   }
+
+  /// Günther et al. 2023, https://arxiv.org/abs/2310.19923: jina-embeddings-v2, by the code of jinaai's checkpoints.
+  static let jinaBert = EncoderFamily(
+    classPrefixes: ["JinaBert"],
+    configuration: ConfigurationKeys(
+      biases: Biases(intermediate: .never),
+      fixed: [
+        Setting("position_embedding_type", .string("alibi")), Setting("feed_forward_type", .string("geglu")),
+      ],
+      hasOwnCode: true, defaults: Defaults(maxPositions: 8192)),
+    tensors: TensorNames(
+      prefix: "bert.", wordEmbeddings: "bert.embeddings.word_embeddings", positionEmbeddings: nil,
+      tokenTypeEmbeddings: "bert.embeddings.token_type_embeddings",
+      embeddingNorm: "bert.embeddings.LayerNorm", layers: "bert.encoder.layer.",
+      layer: LayerNames(
+        query: "attention.self.query", key: "attention.self.key", value: "attention.self.value",
+        attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
+        intermediate: "mlp.gated_layers", output: "mlp.wo", outputNorm: "mlp.layernorm")),
+    positions: .none, norm: .layerNormAfter, feedForward: .gated(.behind), attention: .window,
+    relativePositions: .slopes,
+    pooler: Pooler(module: "bert.pooler.dense", activation: .tanh, isOptional: false))
 }
 
 extension EncoderFamily.LayerNames {

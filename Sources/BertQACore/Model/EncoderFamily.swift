@@ -53,6 +53,8 @@ final class EncoderFamily: Sendable {
     case tableIfBiased
     /// Attention rotates queries and keys by their tokens' positions.
     case rotary
+    /// Only by `RelativePositions`.
+    case none
   }
 
   /// How attention uses the distance between two tokens.
@@ -60,6 +62,9 @@ final class EncoderFamily: Sendable {
     case none
     /// A number per head and distance bucket is added to scores, the same in all layers.
     case bias
+    /// A slope per head times the distance is subtracted from scores: ALiBi (Press et al. 2021,
+    /// https://arxiv.org/abs/2108.12409) in both directions.
+    case slopes
     /// Queries and keys are multiplied by projections of a vector per distance bucket.
     case disentangled
   }

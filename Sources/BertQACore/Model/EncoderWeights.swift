@@ -95,7 +95,7 @@ extension EncoderWeights {
         if disentangled?.isNormalized == true, let norm = names.distanceNorm {
           distanceNorm = try loader.norm(norm, count: configuration.hiddenSize)
         }
-      case .disentangled, .none: break
+      case .disentangled, .slopes, .none: break
       }
     }
     layers = []

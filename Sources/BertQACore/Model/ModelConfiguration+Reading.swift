@@ -82,6 +82,10 @@ extension ModelConfiguration {
     switch family.positions {
     case .table: break
     case .tableIfBiased: hasPositionTable = try reader.bool("position_biased_input") ?? true
+    case .none:
+      hasPositionTable = false
+      // The numbers of all distances are stored. This bounds their size.
+      maxPositions = min(maxPositions, Limit.computedPositions)
     case .tableAfterPadding:
       var padding = 1
       if let key = family.configuration.paddingID {
@@ -104,7 +108,7 @@ extension ModelConfiguration {
       }
       hasPositionTable = false
       // Sines and cosines are stored in tables. This bounds their size.
-      maxPositions = min(maxPositions, Limit.rotaryPositions)
+      maxPositions = min(maxPositions, Limit.computedPositions)
       if let key = family.configuration.rotaryTheta {
         rotary = try RotaryPositions(reader, key, otherwise: family.configuration.defaults.rotaryTheta)
       }
@@ -122,7 +126,7 @@ extension ModelConfiguration {
       if always || size != hiddenSize { projectedEmbeddingSize = size }
     }
     switch family.relativePositions {
-    case .none: break
+    case .none, .slopes: break
     case .bias:
       let key = "relative_attention_num_buckets"
       guard try reader.integer(key, in: 1...(1 << 16)) ?? 32 == 32 else {
@@ -208,7 +212,7 @@ extension ModelConfiguration {
     static let width = 1...(1 << 16)
     static let layers = 1...1024
     static let positions = 3...(1 << 20)
-    static let rotaryPositions = 1 << 16
+    static let computedPositions = 1 << 16
     static let types = 1 << 16
     static let padding = 0...(1 << 20)
   }

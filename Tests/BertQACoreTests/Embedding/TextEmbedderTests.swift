@@ -7,7 +7,7 @@ import Testing
   static let names = [
     "tiny-bert-embedder", "tiny-distilbert-embedder", "tiny-xlm-roberta-embedder", "tiny-electra-embedder",
     "tiny-albert-embedder", "tiny-mpnet-embedder", "tiny-deberta-embedder", "tiny-modernbert-embedder",
-    "tiny-nomic-embedder", "tiny-gte-embedder",
+    "tiny-nomic-embedder", "tiny-gte-embedder", "tiny-jina-embedder",
   ]
 
   private func embed(

@@ -57,6 +57,7 @@ struct LoadedModelTests {
       "Albert": "albert",
       "MPNet": "mpnet", "DebertaV2": "deberta-v2", "ModernBert": "modernbert", "Ernie": "ernie",
       "Data2VecText": "data2vec-text", "NomicBert": "nomic_bert", "Gte": "gte", "New": "new",
+      "JinaBert": "jinabert",
     ]
     let type = try #require(family.classPrefixes.first.flatMap { types[$0] })
     for task in [ModelTask.embed, .answer, .classify, .entities] {

@@ -5,7 +5,7 @@ struct TinyCheckpoint {
   /// Those it makes checkpoints of.
   static let families = [
     EncoderFamily.bert, .distilBert, .roberta, .electra, .albert, .mpnet, .debertaV2, .modernBert, .ernie,
-    .data2VecText, .nomicBert, .gte, .new,
+    .data2VecText, .nomicBert, .gte, .new, .jinaBert,
   ]
   /// Where embeddings are projected.
   static let projectedEmbeddingSize = 6

@@ -323,12 +323,14 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index, or pytorch_model.bin; F32,
  * F16, BF16 or this library's int8 form) or as this library writes it. The task follows from config.json's
  * "architectures", where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
- * Electra, Albert, MPNet, DebertaV2, ModernBert, Ernie, Data2VecText, NomicBert, Gte or New:
+ * Electra, Albert, MPNet, DebertaV2, ModernBert, Ernie, Data2VecText, NomicBert, Gte, New or
+ * JinaBert:
  *   answer    ...ForQuestionAnswering
  *   classify  ...ForSequenceClassification,
  *             WordCountClassifier (this library's own, see bertqa_trainer)
  *   entities  ...ForTokenClassification
- *   embed     ...Model; ...ForMaskedLM, ...ForPreTraining and ...LMHeadModel without their heads
+ *   embed     ...Model; ...ForMaskedLM, ...ForPreTraining and ...LMHeadModel without their heads;
+ *             StaticModel (model2vec), or StaticEmbedding in modules.json without a config.json
  *   predict   LSTMLanguageModel, GRULanguageModel
  * docs/models.md describes each. Functions for other tasks return BERTQA_ERROR_WRONG_MODEL. The weights are
  * memory-mapped: processes share their pages, and the files must not be modified while in use (replacing
@@ -940,6 +942,13 @@ enum {
 typedef struct bertqa_embed_options {
   size_t struct_size;
   const bertqa_call_options *call;
+  /* The name of a text that the model wants before each text, or before the first of a pair, such as
+   * "query": one of "prompts" in the model's config_sentence_transformers.json, or "query" or "document",
+   * which are empty if it has no other. Another name is INVALID_ARGUMENT, and the message lists the names.
+   * Default NULL: that of "default_prompt_name", if the file has one. */
+  const bertqa_text *prompt_name;
+  /* A text of the caller's in place of the model's; of length 0 for none. Default NULL: prompt_name's. */
+  const bertqa_text *prompt;
   bertqa_pooling pooling;  /* default BERTQA_POOLING_MODEL */
   bertqa_switch normalize; /* scale to length 1; default: as the model's files say */
   /* Tokens of one window, at least 8. Default 0: as the model's files say; more than the model's
@@ -950,7 +959,7 @@ typedef struct bertqa_embed_options {
   bertqa_switch truncate;
 } bertqa_embed_options;
 
-#define BERTQA_EMBED_OPTIONS_INIT {sizeof(bertqa_embed_options), NULL, 0, 0, 0, 0}
+#define BERTQA_EMBED_OPTIONS_INIT {sizeof(bertqa_embed_options), NULL, NULL, NULL, 0, 0, 0, 0}
 
 void bertqa_embed_options_init(bertqa_embed_options *options, size_t struct_size);
 

@@ -9,6 +9,12 @@ extension bertqa_embed_options: COptions {
 func embedOptions(_ raw: bertqa_embed_options) throws(BertQAError) -> EmbedOptions {
   var options = EmbedOptions()
   options.call = try callOptions(raw.call)
+  if let name = raw.prompt_name?.pointee {
+    options.promptName = try labelArgument(name.text, name.length, "prompt_name")
+  }
+  if let prompt = raw.prompt?.pointee {
+    options.prompt = String(decoding: try textArgument(prompt.text, prompt.length, "prompt"), as: UTF8.self)
+  }
   options.pooling = try enumeration(raw.pooling, "pooling")
   options.normalizes = try switched(raw.normalize, "normalize")
   options.maxSequenceLength = number(raw.max_seq_len)

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,9 @@ from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 import bertqa
 from conftest import SPECIAL, WORDS, randomise, text_of, write_tokenizer
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "BertQACoreTests" / "Fixtures"))
+from jina_bert import JinaBert  # noqa: E402
 
 TOLERANCE = 1e-4
 TEXTS = [text_of(words, words) for words in (1, 2, 5, 17, 60)] + ["", "Bá ÇE", "<tweet> BaBaBa <Tweet>"]
@@ -222,6 +226,60 @@ def test_dense(modes, activation, normalizes, tmp_path):
             ours = np.asarray(context.embed(TEXTS))
         cosines = (ours * theirs).sum(1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(theirs, axis=1)
         assert cosines.min() > 0.99
+
+
+@pytest.mark.parametrize("heads", [8, 12])
+def test_jina_bert(heads, tmp_path):
+    """jina-embeddings-v2 beside the reference of the fixtures, also beyond BERT's positions and in other precisions."""
+    model = JinaBert(30522, 32 * heads, 2, heads, 256).eval()
+    randomise(model, seed=heads)
+    model.save(tmp_path)
+    write_tokenizer(tmp_path, model_max_length=8192)
+    texts = [*TEXTS, text_of(1500, 3)]
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    theirs = []
+    for text in texts:
+        inputs = tokenizer(text, return_tensors="pt")
+        with torch.no_grad():
+            theirs.append(model(inputs["input_ids"][0], inputs["token_type_ids"][0]).mean(dim=0).numpy())
+    theirs = np.array(theirs)
+    for threads in 1, 3:
+        with bertqa.Context(tmp_path, precision="f32", threads=threads) as context:
+            ours = np.asarray(context.embed(texts))
+            assert context.info.max_position_embeddings == 8192
+            assert np.abs(ours - theirs).max() < TOLERANCE
+            assert np.array_equal(np.asarray(context.embed(texts[3])), ours[3])
+    bertqa_quantize(tmp_path, tmp_path / "int8")
+    for directory, precision, least in (
+        (tmp_path, "bf16", 0.999),
+        (tmp_path, "int8", 0.99),
+        (tmp_path / "int8", "auto", 0.99),
+    ):
+        try:
+            context = bertqa.Context(directory, precision=precision)
+        except bertqa.Unsupported:
+            continue  # bf16 needs a CPU with it
+        with context:
+            rounded = np.asarray(context.embed(texts))
+        cosines = (rounded * theirs).sum(1) / np.linalg.norm(rounded, axis=1) / np.linalg.norm(theirs, axis=1)
+        assert cosines.min() > least, precision
+
+
+@pytest.mark.parametrize("modes", [[mode] for mode in MODES] + [MODES], ids="+".join)
+@pytest.mark.parametrize("is_pooled", [True, False])
+def test_prompts(modes, is_pooled, tmp_path):
+    model = sentence_encoder(tmp_path, modes, normalizes=True)
+    prompts = {"query": "find the words: ", "passage": "", "ß": "B"}
+    edit(model / "config_sentence_transformers.json", prompts=prompts, default_prompt_name="query")
+    edit(model / "1_Pooling" / "config.json", include_prompt=is_pooled)
+    reference = SentenceTransformer(str(model), device="cpu")
+    with bertqa.Context(model, precision="f32") as context:
+        for name in (None, "query", "passage", "document", "ß"):
+            theirs = reference.encode(TEXTS, prompt_name=name)
+            ours = np.asarray(context.embed(TEXTS, prompt_name=name, truncate=True))
+            assert np.abs(ours - theirs).max() < TOLERANCE
+        theirs = reference.encode(TEXTS, prompt="said: ")
+        assert np.abs(np.asarray(context.embed(TEXTS, prompt="said: ")) - theirs).max() < TOLERANCE
 
 
 def bertqa_quantize(source, output):

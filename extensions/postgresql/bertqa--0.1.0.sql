@@ -59,6 +59,12 @@ AS 'MODULE_PATHNAME', 'bertqa_pg_embed' LANGUAGE C STABLE STRICT PARALLEL SAFE C
 
 COMMENT ON FUNCTION bertqa_embed(text) IS 'the document''s vector';
 
+CREATE FUNCTION bertqa_embed(document text, prompt_name text) RETURNS real[]
+AS 'MODULE_PATHNAME', 'bertqa_pg_embed' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
+
+COMMENT ON FUNCTION bertqa_embed(text, text) IS
+'the vector of the document behind the prompt of this name, such as query, in the model''s files';
+
 CREATE FUNCTION bertqa_cosine(real[], real[]) RETURNS double precision
 AS 'MODULE_PATHNAME', 'bertqa_pg_cosine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 

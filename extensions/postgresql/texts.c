@@ -104,7 +104,12 @@ Datum bertqa_pg_embed(PG_FUNCTION_ARGS) {
   const bertqa_context *context = session_model(BERTQA_TASK_EMBED);
   size_t length = bertqa_context_info(context)->embedding_length;
   float *vector = palloc(length * sizeof *vector);
+  bertqa_text prompt_name;
   bertqa_embed_options options = {.struct_size = sizeof options, .call = &interruptible};
+  if (PG_NARGS() > 1) {
+    prompt_name = utf8_argument(fcinfo, 1);
+    options.prompt_name = &prompt_name;
+  }
   bertqa_text_pair pair = {document.text, document.length, NULL, 0};
   bertqa_status status = bertqa_embed(context, &pair, 1, &options, vector, length, NULL);
   if (status != BERTQA_OK) raise_status(status);

@@ -91,12 +91,14 @@ static void keep_vector(sqlite3_context *result, const float *vector, size_t siz
   sqlite3_set_auxdata(result, 0, kept, sqlite3_free);
 }
 
-/* bertqa_embed(text): the vector as a BLOB of float32 in the machine's byte order. */
+/* bertqa_embed(text[, prompt_name]): the vector as a BLOB of float32 in the machine's byte order. */
 static void embed(sqlite3_context *result, int count, sqlite3_value **arguments) {
   request request;
   if (!begin_call(&request, result, BERTQA_TASK_EMBED, count, arguments)) return;
   const constant_vector *kept = sqlite3_get_auxdata(result, 0);
-  if (kept != NULL && kept->choices == connection_choices(sqlite3_user_data(result))) {
+  /* The mark at the prompt's name is there only if the name is constant, too. */
+  const int is_same = count == 1 || sqlite3_get_auxdata(result, 1) != NULL;
+  if (kept != NULL && is_same && kept->choices == connection_choices(sqlite3_user_data(result))) {
     interruptible_call_end(&request.call);
     sqlite3_result_blob64(result, kept->values, kept->size, SQLITE_TRANSIENT);
     return;
@@ -109,11 +111,14 @@ static void embed(sqlite3_context *result, int count, sqlite3_value **arguments)
     sqlite3_result_error_nomem(result);
     return;
   }
-  bertqa_embed_options options = {.struct_size = sizeof options, .call = &request.call.options};
+  bertqa_embed_options options = {.struct_size = sizeof options,
+                                  .call = &request.call.options,
+                                  .prompt_name = count > 1 ? &request.texts[1] : NULL};
   bertqa_text_pair pair = {request.texts[0].text, request.texts[0].length, NULL, 0};
   bertqa_status status = bertqa_embed(request.context, &pair, 1, &options, vector, length, NULL);
   if (end_call(&request, result, status)) {
     keep_vector(result, vector, length * sizeof *vector);
+    if (count > 1) sqlite3_set_auxdata(result, 1, "", NULL);
     sqlite3_result_blob64(result, vector, length * sizeof *vector, sqlite3_free);
   } else {
     sqlite3_free(vector);
@@ -258,6 +263,7 @@ int register_functions(sqlite3 *database, connection *connection) {
       {"bertqa_answer", 2, harmless, answer},
       {"bertqa_classify", 1, harmless, classify},
       {"bertqa_embed", 1, harmless, embed},
+      {"bertqa_embed", 2, harmless, embed},
       {"bertqa_cosine", 2, harmless | SQLITE_DETERMINISTIC, cosine},
       {"bertqa_tokens", 1, harmless, tokens},
       {"bertqa_version", 0, harmless, version},

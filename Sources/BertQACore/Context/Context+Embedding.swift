@@ -49,7 +49,7 @@ extension Context {
     }
     var failures: [Int: BertQAError] = [:]
     guard let base = embeddings.baseAddress else { return failures }
-    try embedder.forEachVector(of: texts, options) { index, error throws(BertQAError) in
+    try embedder.forEachVector(of: texts, called: "texts", options) { index, error throws(BertQAError) in
       try failures.insert(error, for: index)
     } _: { index, vector, windowCount in
       (base + index * embedder.length).update(from: vector, count: embedder.length)
@@ -85,7 +85,7 @@ extension Context {
     }
   }
 
-  fileprivate func embedder() throws(BertQAError) -> TextEmbedder {
+  fileprivate func embedder() throws(BertQAError) -> any Embedder {
     guard case .embedding(let embedder) = try runningEngine() else {
       throw wrongModel(needed: .embed)
     }

@@ -52,7 +52,10 @@ enum DefaultModel {
     return installed.first(where: isModel) ?? HubCache.directory(of: pathOrName) ?? pathOrName
   }
 
-  private static func isModel(_ directory: String) -> Bool { access(directory + "/config.json", R_OK) == 0 }
+  private static func isModel(_ directory: String) -> Bool {
+    // Static models of sentence-transformers have no config.json.
+    ["config.json", "modules.json"].contains { access("\(directory)/\($0)", R_OK) == 0 }
+  }
 
   private static func name(for task: ModelTask) -> String {
     switch task {

@@ -5,7 +5,7 @@ enum Engine: Sendable {
   case answering(QuestionAnswerer, Encoder)
   case wordCounts(WordCountClassifier)
   case classification(TextClassifier)
-  case embedding(TextEmbedder)
+  case embedding(any Embedder)
   case entities(EntityRecognizer)
   case languageModel(SequenceModel)
 
@@ -15,7 +15,7 @@ enum Engine: Sendable {
     case .tokenizer(let tokenizer): tokenizer
     case .answering(let answerer, _): answerer.tokenizer
     case .classification(let classifier): classifier.reader.reader.tokenizer
-    case .embedding(let embedder): embedder.reader.reader.tokenizer
+    case .embedding(let embedder): embedder.tokenizer
     case .entities(let recognizer): recognizer.reader.tokenizer
     case .wordCounts, .languageModel: nil
     }
@@ -38,10 +38,17 @@ struct LoadedEngine {
     _ directory: ModelDirectory, path: String? = nil
   ) throws(BertQAError) -> LoadedEngine {
     let encoder = try directory.ofEncoder()
-    let files =
-      if let path { try TokenizerFiles(path: path, encoder) } else { try TokenizerFiles(encoder) }
+    let files: TokenizerFiles
+    if let own = try directory.ofStaticModel() {
+      files = try TokenizerFiles(tokenizerJSONAlone: own)
+    } else if let path {
+      files = try TokenizerFiles(path: path, encoder)
+    } else {
+      files = try TokenizerFiles(encoder)
+    }
     var info = ModelInfo(directory: path ?? directory.name)
     info.vocabularySize = files.vocabularySize
+    info.tokenizer = files.summary
     info.lowercase = files.lowercases
     return LoadedEngine(.tokenizer(try files.makeTokenizer(directory.monitor)), info)
   }
@@ -52,6 +59,11 @@ struct LoadedEngine {
   ) throws(BertQAError) -> LoadedEngine {
     let mapped = MappedFiles()
     let directory = try directory.loading(options.load, mapped).ofEncoder()
+    if let model = try StaticModel(directory) {
+      var loaded = try LoadedEngine(model, options, ModelInfo(directory: directory.name), directory.monitor)
+      loaded.mapped = mapped.inUse
+      return loaded
+    }
     let source = try directory.object(in: "config.json")
     var loaded = try LoadedEngine(directory, source, Architecture(source, directory), options)
     loaded.mapped = mapped.inUse
@@ -69,6 +81,11 @@ struct LoadedEngine {
     case .encoder(_, let head):
       try self.init(
         LoadedModel(directory, source, architecture), head, options, info, directory.monitor)
+    case .table:
+      throw BertQAError(
+        .unsupported,
+        "\(source.file): architecture \(quoted(architecture.name)), but modules.json begins with no such module"
+      )
     case .wordCounts:
       let model = try WordCountModel.load(directory, source)
       let classifier = WordCountClassifier(model, threadLimit: options.threads)
@@ -78,12 +95,7 @@ struct LoadedEngine {
       info.labels = model.labels
       self.init(.wordCounts(classifier), info)
     case .recurrent:
-      guard options.precision == .auto || options.precision == .f32 else {
-        throw BertQAError(
-          .unsupported, argument: "precision",
-          "\(options.precision) is not available for models that predict words: \(directory.name) runs only in f32"
-        )
-      }
+      try Self.requireF32(options, "models that predict words", directory.name)
       let model = try SequenceModel(
         directory, source, kernels: Self.kernels(options), threadLimit: options.threads)
       info.precision = .f32
@@ -95,6 +107,38 @@ struct LoadedEngine {
       info.stateLength = model.configuration.stateLength
       self.init(.languageModel(model), info)
     }
+  }
+
+  private init(
+    _ model: StaticModel, _ options: ContextOptions, _ info: ModelInfo, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    try Self.requireF32(options, "static models", info.directory)
+    let kernels = try Self.kernels(options)
+    let embedder = try StaticEmbedder(model, kernels: kernels, threadLimit: options.threads, monitor)
+    var info = info
+    info.architecture = model.architecture.name
+    info.task = model.architecture.task
+    info.precision = .f32
+    info.instructionSet = InstructionSet(rawValue: kernels.table.isa)
+    info.threads = Self.threads(options)
+    info.vocabularySize = model.tokenizer.vocabularySize
+    info.tokenizer = model.tokenizer.summary
+    info.embedding = EmbeddingInfo(model)
+    info.hiddenSize = model.width
+    info.maxPositions = model.limit?.tokens ?? 0
+    info.lowercase = model.tokenizer.lowercases
+    info.embeddingLength = embedder.length
+    self.init(.embedding(embedder), info)
+  }
+
+  /// - Parameter models: what runs only in f32.
+  private static func requireF32(
+    _ options: ContextOptions, _ models: String, _ directory: String
+  ) throws(BertQAError) {
+    guard options.precision != .auto, options.precision != .f32 else { return }
+    throw BertQAError(
+      .unsupported, argument: "precision",
+      "\(options.precision) is not available for \(models): \(directory) runs only in f32")
   }
 
   private init(
@@ -111,7 +155,11 @@ struct LoadedEngine {
       encoder.arithmetic == .int8 && !model.encoder.layers.allSatisfy { $0.query.weight.dataType == .i8 }
     info.instructionSet = InstructionSet(rawValue: encoder.kernels.table.isa)
     info.threads = Self.threads(options)
+    info.family = configuration.family.classPrefixes.first { info.architecture.hasPrefix($0) } ?? ""
     info.vocabularySize = model.tokenizer.vocabularySize
+    info.tokenizer = model.tokenizer.summary
+    info.embedding = model.embedding.map { EmbeddingInfo($0) }
+    info.ignoredTensors = model.ignoredTensors
     info.hiddenSize = configuration.hiddenSize
     info.layerCount = configuration.layerCount
     info.headCount = configuration.headCount

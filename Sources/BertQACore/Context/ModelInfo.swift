@@ -31,6 +31,16 @@ public struct ModelInfo: Sendable {
   /// The number of floats in a sequence's state; 0 for models of other tasks.
   public internal(set) var stateLength = 0
 
+  /// The encoder's family by its class prefix, such as "Bert"; empty for models without an encoder.
+  public internal(set) var family = ""
+  /// The kind of tokenizer and the file that has its vocabulary, such as "WordPiece from vocab.txt"; empty for models
+  /// that read words.
+  public internal(set) var tokenizer = ""
+  /// nil for models of other tasks.
+  public internal(set) var embedding: EmbeddingInfo?
+  /// The names of the checkpoint's tensors that nothing reads, such as those of a head for masked words.
+  public internal(set) var ignoredTensors: [String] = []
+
   /// True if the weights became int8 as the model was loaded, in memory that processes do not share.
   var isQuantizedAtLoading = false
 
@@ -50,6 +60,50 @@ public struct ModelInfo: Sendable {
     if let precision, let instructionSet { line += "precision \(precision), isa \(instructionSet), " }
     if !labels.isEmpty { line += "\(labels.count) labels, " }
     return line + "\(threads) thread(s)"
+  }
+}
+
+/// How an embedding model turns texts into vectors.
+public struct EmbeddingInfo: Sendable {
+  /// How tokens' vectors become one, by sentence-transformers' names; several follow one another.
+  public let poolings: [String]
+  /// The widths of the linear layers behind the pooling.
+  public let denseWidths: [Int]
+  public let normalizes: Bool
+  /// The number of tokens of a window; 0: no limit.
+  public let maxSequenceLength: Int
+  /// In the order of the file.
+  public let prompts: [(name: String, text: String)]
+  public let defaultPromptName: String?
+  /// False: a prompt's tokens are left out of the vector.
+  public let poolsPrompts: Bool
+}
+
+extension EmbeddingInfo {
+  init(_ configuration: EmbeddingConfiguration) {
+    self.init(
+      poolings: configuration.pooling.modes.map(\.rawValue), denseWidths: configuration.dense.map(\.outs),
+      normalizes: configuration.normalizes, maxSequenceLength: configuration.maxSequenceLength,
+      configuration.prompts)
+  }
+
+  init(_ model: StaticModel) {
+    self.init(
+      poolings: [TokenPooling.Mode.mean.rawValue], denseWidths: [], normalizes: model.normalizes,
+      maxSequenceLength: model.limit?.tokens ?? 0, model.prompts)
+  }
+
+  private init(
+    poolings: [String], denseWidths: [Int], normalizes: Bool, maxSequenceLength: Int,
+    _ prompts: EmbeddingPrompts
+  ) {
+    self.poolings = poolings
+    self.denseWidths = denseWidths
+    self.normalizes = normalizes
+    self.maxSequenceLength = maxSequenceLength
+    self.prompts = prompts.texts
+    defaultPromptName = prompts.defaultName
+    poolsPrompts = prompts.isPooled
   }
 }
 

@@ -7,7 +7,7 @@
 public final class Labeler: Sendable {
   /// In the order of their first examples.
   public let labels: [String]
-  private let embedder: TextEmbedder
+  private let embedder: any Embedder
   private let options: EmbedOptions
   private let scale: Float
   /// [labels][embedder.length], each of length 1.
@@ -17,7 +17,7 @@ public final class Labeler: Sendable {
   private static let pollInterval = 1024
 
   init(
-    _ embedder: TextEmbedder, _ examples: [LabelExample], _ options: LabelerOptions
+    _ embedder: any Embedder, _ examples: [LabelExample], _ options: LabelerOptions
   ) throws(BertQAError) {
     guard options.scale > 0, options.scale.isFinite else {
       throw BertQAError(
@@ -104,7 +104,7 @@ public final class Labeler: Sendable {
     let monitor = CallMonitor(call)
     // A text that cannot be read fails before the texts in front of it are classified.
     var results = try [Result<Classification, BertQAError>](results: .missing, count: texts.count, monitor)
-    try embedder.forEachVector(of: texts, options) {
+    try embedder.forEachVector(of: texts, called: "texts", options) {
       results[$0] = .failure($1)
     } _: { index, vector, windowCount throws(BertQAError) in
       let logits = try labels.indices.checkedMap { label throws(BertQAError) in

@@ -1,21 +1,39 @@
-/// Computes vectors of texts with an encoder. Immutable.
-struct TextEmbedder: Sendable {
-  let reader: TextReader
-  /// The settings of the model's files.
-  let defaults: EmbeddingConfiguration
+/// Computes vectors of texts.
+protocol Embedder: Sendable {
+  var tokenizer: any Tokenizer { get }
 
   /// The number of floats in a vector.
-  let length: Int
+  var length: Int { get }
 
-  /// A shorter vector has no direction, as in PyTorch's `normalize`.
-  private static let leastNorm = 1e-12
+  var prompts: EmbeddingPrompts { get }
 
   /// Calls `body` with the index, vector ([length]) and number of windows of each text, in order.
   /// - Parameters:
   ///   - name: the name of the array of texts in error messages.
   ///   - failed: receives a text's failure. An error that it throws ends the call.
   func forEachVector(
-    of texts: [TextPair], called name: String = "texts", _ options: EmbedOptions,
+    of texts: [TextPair], called name: String, _ options: EmbedOptions,
+    failed: (Int, BertQAError) throws(BertQAError) -> Void,
+    _ body: (Int, UnsafePointer<Float>, _ windowCount: Int) throws(BertQAError) -> Void
+  ) throws(BertQAError)
+}
+
+/// Computes vectors of texts with an encoder. Immutable.
+struct TextEmbedder: Embedder {
+  let reader: TextReader
+  /// The settings of the model's files.
+  let defaults: EmbeddingConfiguration
+  let length: Int
+
+  var tokenizer: any Tokenizer { reader.reader.tokenizer }
+
+  var prompts: EmbeddingPrompts { defaults.prompts }
+
+  /// A shorter vector has no direction, as in PyTorch's `normalize`.
+  private static let leastNorm = 1e-12
+
+  func forEachVector(
+    of texts: [TextPair], called name: String, _ options: EmbedOptions,
     failed: (Int, BertQAError) throws(BertQAError) -> Void,
     _ body: (Int, UnsafePointer<Float>, _ windowCount: Int) throws(BertQAError) -> Void
   ) throws(BertQAError) {
@@ -30,24 +48,23 @@ struct TextEmbedder: Sendable {
         .unsupported, argument: "pooling",
         "must be the model's: its vectors consist of \(defaults.pooling.modes.count) poolings")
     }
-    let layout = WindowLayout(
-      maxSequenceLength: try WindowLayout.length(
-        options.maxSequenceLength, default: defaults.maxSequenceLength, reader.reader.maxPositions),
-      division: options.truncates ? .truncated : .sections(overlap: 0),
-      template: reader.reader.tokenizer.template)
+    let layout = try windows(options)
     let normalizes = options.normalizes ?? defaults.normalizes
     // Behind a linear layer they have no modes.
     var windows = PooledWindows(count: length, defaults.dense.isEmpty ? pooling : .mean)
     let buffer = try AlignedBuffer<Float>(uninitializedCount: length)
     let vector = UnsafeMutableBufferPointer(start: buffer.base, count: length)
     var windowCount = 0
-    try reader.read(texts, called: name, giving: .window(pooling), layout, options.call) {
+    let prompt = TextReader.Prompt(
+      text: try prompts.text(named: options.promptName, otherwise: options.prompt), isPooled: prompts.isPooled
+    )
+    try reader.read(texts, called: name, behind: prompt, giving: .window(pooling), layout, options.call) {
       index, error throws(BertQAError) in
       windows.removeAll()
       windowCount = 0
       try failed(index, error)
     } _: { output throws(BertQAError) in
-      windows.add(output.values, tokenCount: output.tokenCount)
+      windows.add(output.values, tokenCount: output.tokenCount - output.unpooledCount)
       windowCount += 1
       guard output.isLastOfItem else { return }
       windows.take(into: vector)
@@ -58,6 +75,14 @@ struct TextEmbedder: Sendable {
       try body(output.item, UnsafePointer(buffer.base), windowCount)
       windowCount = 0
     }
+  }
+
+  private func windows(_ options: EmbedOptions) throws(BertQAError) -> WindowLayout {
+    WindowLayout(
+      maxSequenceLength: try WindowLayout.length(
+        options.maxSequenceLength, default: defaults.maxSequenceLength, reader.reader.maxPositions),
+      division: options.truncates ? .truncated : .sections(overlap: 0),
+      template: reader.reader.tokenizer.template)
   }
 
   /// Scales a vector to length 1.
@@ -139,6 +164,11 @@ public struct EmbedOptions: BatchOptions, Sendable {
   /// Truncates longer texts, as sentence-transformers does. Otherwise they are read in windows, whose vectors
   /// are averaged by their number of tokens, or with equal weights for `Pooling.cls`.
   public var truncates = false
+  /// The name of the prompt, in the model's files, that is put before each text (`prompt_name`); nil: the model's
+  /// default, if it has one.
+  public var promptName: String?
+  /// A prompt in place of the model's; empty: none. nil: that of `promptName`.
+  public var prompt: String?
   public var call = CallOptions()
 
   public init() {}

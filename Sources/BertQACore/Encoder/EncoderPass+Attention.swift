@@ -119,7 +119,7 @@ extension EncoderPass {
     let end = queries?.upperBound ?? tokens
     guard !readsTokens(inLayer: layer) else {
       for slot in 0..<readTokens.slots {
-        let token = readTokens.token(slot, of: tokens)
+        let token = readTokens.token(slot, of: windows[member.window])
         let last = partEnd(token)
         attend(token..<token + 1, in: max(0, last - Self.localQueries)..<min(tokens, last), band: band)
       }

@@ -24,7 +24,7 @@ extension EncoderPass {
       let window = members[member].window
       // What is left of a window is as many tokens as it has slots.
       let lane = readTokens.isAll ? members[member].lane : ordinal * slots
-      let tokens = readTokens.isAll ? windows[window].tokenCount : slots
+      let tokens = readTokens.isAll ? windows[window].unpooledCount..<windows[window].tokenCount : 0..<slots
       for (index, mode) in pooling.modes.enumerated() {
         pool(active, lane: lane, tokens, mode, into: windowVectors + window * vectorSize + index * hiddenSize)
       }
@@ -32,7 +32,7 @@ extension EncoderPass {
   }
 
   private func pool(
-    _ active: ActiveChunk, lane: Int, _ tokens: Int, _ mode: TokenPooling.Mode,
+    _ active: ActiveChunk, lane: Int, _ tokens: Range<Int>, _ mode: TokenPooling.Mode,
     into vector: UnsafeMutablePointer<Float>
   ) {
     let blockFloats = hiddenSize * Self.lanes
@@ -45,22 +45,29 @@ extension EncoderPass {
     }
     switch mode {
     case .first:
-      for feature in 0..<hiddenSize { vector[feature] = value(feature, 0) }
+      for feature in 0..<hiddenSize { vector[feature] = value(feature, tokens.lowerBound) }
     case .last:
-      for feature in 0..<hiddenSize { vector[feature] = value(feature, tokens - 1) }
+      for feature in 0..<hiddenSize { vector[feature] = value(feature, tokens.upperBound - 1) }
     case .max:
       for feature in 0..<hiddenSize {
-        vector[feature] = (1..<tokens).reduce(value(feature, 0)) { Swift.max($0, value(feature, $1)) }
+        vector[feature] = tokens.dropFirst().reduce(value(feature, tokens.lowerBound)) {
+          Swift.max($0, value(feature, $1))
+        }
       }
     case .weighted:
-      let scale = 2 / (Float(tokens) * Float(tokens + 1))
+      // The weights' sum.
+      let scale = 2 / (Float(tokens.count) * Float(tokens.lowerBound + 1 + tokens.upperBound))
       for feature in 0..<hiddenSize {
-        vector[feature] = scale * (0..<tokens).reduce(0) { $0 + Float($1 + 1) * value(feature, $1) }
+        vector[feature] = scale * tokens.reduce(0) { $0 + Float($1 + 1) * value(feature, $1) }
       }
     case .mean, .meanOfRoot:
-      let scale = 1 / (mode == .mean ? Float(tokens) : Float(tokens).squareRoot())
+      let scale = 1 / (mode == .mean ? Float(tokens.count) : Float(tokens.count).squareRoot())
       for feature in 0..<hiddenSize {
-        vector[feature] = scale * sum(first + feature * Self.lanes, lane: lane, tokens, blockFloats)
+        vector[feature] =
+          scale
+          * (tokens.lowerBound == 0
+            ? sum(first + feature * Self.lanes, lane: lane, tokens.count, blockFloats)
+            : tokens.reduce(0) { $0 + value(feature, $1) })
       }
     }
   }

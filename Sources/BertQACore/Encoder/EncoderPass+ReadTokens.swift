@@ -21,7 +21,9 @@ struct ReadTokens {
   var slots: Int { (first ? 1 : 0) + (last ? 1 : 0) }
 
   /// Returns the token in a slot, in the order of the text.
-  func token(_ slot: Int, of count: Int) -> Int { first && slot == 0 ? 0 : count - 1 }
+  func token(_ slot: Int, of window: Window) -> Int {
+    first && slot == 0 ? window.unpooledCount : window.tokenCount - 1
+  }
 }
 
 extension EncoderPass {
@@ -44,7 +46,7 @@ extension EncoderPass {
       let member = members[index]
       for slot in 0..<slots {
         // A window has at least four lanes, so no later window's token is overwritten.
-        let source = member.lane + readTokens.token(slot, of: windows[member.window].tokenCount)
+        let source = member.lane + readTokens.token(slot, of: windows[member.window])
         let target = ordinal * slots + slot
         move(active.activations.hidden, from: source, to: target)
         move(active.activations.context, from: source, to: target)
@@ -66,7 +68,7 @@ extension EncoderPass {
     for index in chunk.members {
       let member = members[index]
       for slot in 0..<readTokens.slots {
-        let token = readTokens.token(slot, of: windows[member.window].tokenCount)
+        let token = readTokens.token(slot, of: windows[member.window])
         let block = (member.lane + token) / Self.lanes
         guard blocks.contains(block), block >= run.upperBound else { continue }
         if block > run.upperBound {

@@ -1,3 +1,5 @@
+import CBertQA
+
 /// The element types weights may have.
 enum DataType: String, Sendable, CaseIterable {
   case f32 = "F32"
@@ -12,6 +14,16 @@ enum DataType: String, Sendable, CaseIterable {
     case .f32: 4
     case .f16, .bf16: 2
     case .i8: 1
+    }
+  }
+
+  /// `BQ_FORMAT_…`.
+  var format: Int32 {
+    switch self {
+    case .f32: Int32(BQ_FORMAT_F32)
+    case .f16: Int32(BQ_FORMAT_F16)
+    case .bf16: Int32(BQ_FORMAT_BF16)
+    case .i8: Int32(BQ_FORMAT_S8)
     }
   }
 }

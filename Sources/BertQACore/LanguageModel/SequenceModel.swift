@@ -101,7 +101,7 @@ final class SequenceModel: @unchecked Sendable {
     for tensor in weights.all {
       try monitor?.check()
       hash = bq_fingerprint(
-        tensor.bytes.baseAddress, tensor.bytes.count, hash &+ UInt64(tensor.kernelFormat))
+        tensor.bytes.baseAddress, tensor.bytes.count, hash &+ UInt64(tensor.dataType.format))
     }
     return hash
   }
@@ -116,7 +116,7 @@ extension ParameterConverter {
       throw BertQAError(.invalidModel, "\(weight.file): tensor \(quoted(weight.name)) is empty")
     }
     return SequenceModel.Matrix(
-      elements: elements, format: weight.kernelFormat, outs: weight.rowCount, ins: weight.rowWidth,
+      elements: elements, format: weight.dataType.format, outs: weight.rowCount, ins: weight.rowWidth,
       bias: bias == nil ? UnsafePointer(zeros) : try floats(bias.unsafelyUnwrapped))
   }
 }

@@ -88,14 +88,3 @@ extension SequenceWeights.Layer {
     }
   }
 }
-
-extension TensorView {
-  /// The element type in the numbering of the kernels (kernels.h).
-  var kernelFormat: Int32 {
-    switch dataType {
-    case .f16: Int32(BQ_FORMAT_F16)
-    case .bf16: Int32(BQ_FORMAT_BF16)
-    case .f32, .i8: Int32(BQ_FORMAT_F32)
-    }
-  }
-}

@@ -10,14 +10,23 @@ struct Architecture: Sendable, Equatable {
     case encoder(EncoderFamily, HeadKind)
     case wordCounts
     case recurrent
+    /// A table of vectors.
+    case table
   }
 
   static let wordCountClassifier = Architecture(name: "WordCountClassifier", kind: .wordCounts)
   static let lstmLanguageModel = Architecture(name: "LSTMLanguageModel", kind: .recurrent)
   static let gruLanguageModel = Architecture(name: "GRULanguageModel", kind: .recurrent)
 
+  /// model2vec's name.
+  static let model2vec = Architecture(name: "StaticModel", kind: .table)
+  /// The name of sentence-transformers' module.
+  static let staticEmbedding = Architecture(name: "StaticEmbedding", kind: .table)
+
   /// The architectures that are not encoders.
-  static let others = [wordCountClassifier, lstmLanguageModel, gruLanguageModel]
+  static let others = [
+    wordCountClassifier, lstmLanguageModel, gruLanguageModel, model2vec, staticEmbedding,
+  ]
 
   /// Every family with every head, and the other architectures.
   static let all =
@@ -38,6 +47,7 @@ struct Architecture: Sendable, Equatable {
     case .encoder(_, let head): head.task
     case .wordCounts: .classify
     case .recurrent: .predict
+    case .table: .embed
     }
   }
 }

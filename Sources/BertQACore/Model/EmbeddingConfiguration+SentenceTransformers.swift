@@ -26,7 +26,7 @@ extension EmbeddingConfiguration {
       break
     }
     lowerLength(to: length)
-    try Self.checkPrompt(directory.inFolder(""))
+    prompts = try EmbeddingPrompts(directory.inFolder(""))
     try readModules(directory.inFolder(""), model, in: directory.folder)
   }
 
@@ -35,36 +35,6 @@ extension EmbeddingConfiguration {
     _ file: String, in directory: ModelDirectory
   ) throws(BertQAError) -> ObjectReader? {
     directory.exists(file) ? try directory.object(in: file) : nil
-  }
-
-  /// Rejects a prompt that sentence-transformers would prepend to every text.
-  private static func checkPrompt(_ directory: ModelDirectory) throws(BertQAError) {
-    guard let own = try reader(promptsFile, in: directory), let name = try own.string("default_prompt_name"),
-      let prompt = try own.reader("prompts")?.string(name), !prompt.isEmpty
-    else { return }
-    throw BertQAError(
-      .unsupported,
-      "\(own.file): \"default_prompt_name\" is \(quoted(name)); set it to null and put the prompt "
-        + "\(quoted(prompt)) before the texts yourself")
-  }
-
-  private static let promptsFile = "config_sentence_transformers.json"
-
-  /// Rejects a model that leaves the tokens of a prompt out of the vector: a prompt that a caller puts before a text is
-  /// part of the text.
-  private static func checkPooledPrompt(
-    _ pooling: ObjectReader, _ directory: ModelDirectory
-  ) throws(BertQAError) {
-    guard try pooling.bool("include_prompt") == false,
-      let prompts = try reader(promptsFile, in: directory)?.reader("prompts")
-    else { return }
-    for member in prompts.object.members where member.value != .string("") {
-      throw BertQAError(
-        .unsupported,
-        "\(pooling.file): \"include_prompt\" is false, but \(prompts.file) has the prompt "
-          + "\(quoted(member.key)), which cannot be left out of a text's vector; set it to true, or remove the prompts "
-          + "and use none")
-    }
   }
 
   /// - Parameter encoderFolder: the folder of the encoder's files; "": the directory itself.
@@ -94,7 +64,7 @@ extension EmbeddingConfiguration {
       switch (kind, own) {
       case ("Transformer", _) where folder == encoderFolder: break
       case ("Pooling", let own?):
-        try Self.checkPooledPrompt(own, directory)
+        prompts.isPooled = try own.bool("include_prompt") ?? true
         pooling = try Self.pooling(own, model)
       case ("Dense", let own?):
         dense.append(try Self.dense(own, folder, directory))
@@ -161,7 +131,7 @@ extension EmbeddingConfiguration {
 
 extension ModelDirectory {
   /// Reads `modules.json`.
-  fileprivate func modules() throws(BertQAError) -> [ObjectReader] {
+  func modules() throws(BertQAError) -> [ObjectReader] {
     let path = path(of: "modules.json")
     guard
       case .array(let modules) = try JSONParser.parse(

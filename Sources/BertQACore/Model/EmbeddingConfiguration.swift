@@ -7,6 +7,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
   var normalizes = false
   /// The number of tokens in a window, including special tokens.
   var maxSequenceLength: Int
+  var prompts = EmbeddingPrompts()
 
   /// A module Dense of sentence-transformers.
   struct Dense: Sendable, Equatable {
@@ -58,6 +59,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
       for layer in try own.readers(Key.dense) { dense.append(try Dense(own: layer)) }
       normalizes = try own.bool(Key.normalize) ?? false
       try lowerLength(to: own.number(Key.maxSequenceLength))
+      prompts = try EmbeddingPrompts(own)
     } else {
       try readSentenceTransformers(directory, model, tokenizer)
     }
@@ -77,6 +79,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     if !dense.isEmpty { own[Key.dense] = .array(dense.map { .object($0.json) }) }
     own[Key.normalize] = .bool(normalizes)
     own[Key.maxSequenceLength] = .number(JSON.Number(maxSequenceLength))
+    prompts.write(to: &own)
   }
 
   /// Reads the name of a pooling mode, or several.

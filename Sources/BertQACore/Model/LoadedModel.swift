@@ -8,6 +8,8 @@ final class LoadedModel: Sendable {
   let head: HeadWeights
   /// nil if it is not an embedding model.
   let embedding: EmbeddingConfiguration?
+  /// The names of the checkpoint's tensors that nothing reads.
+  let ignoredTensors: [String]
   /// The files and copies that the weights point into.
   private let owners: [any AnyObject & Sendable]
 
@@ -43,6 +45,7 @@ final class LoadedModel: Sendable {
       ? try EmbeddingConfiguration(directory, source, configuration, tokenizer) : nil
     head = try HeadWeights(&loader, configuration, embedding)
     owners = loader.owners
+    ignoredTensors = loader.unread
   }
 
   /// Also reads `config.json`.

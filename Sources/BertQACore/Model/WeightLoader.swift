@@ -5,6 +5,7 @@ struct WeightLoader {
   private let checkpoint: Checkpoint
   private let prefix: String
   private let monitor: CallMonitor?
+  private let read = Names()
   /// The memory that the views point into.
   private(set) var owners: [any AnyObject & Sendable]
 
@@ -13,6 +14,17 @@ struct WeightLoader {
     self.prefix = prefix
     self.monitor = monitor
     owners = checkpoint.shards.map(\.file)
+  }
+
+  /// The names of tensors that were asked for.
+  private final class Names { var names: Set<String> = [] }
+
+  /// The names of the checkpoint's tensors that were not asked for, without the scales and sums of int8 weights.
+  var unread: [String] {
+    let all = checkpoint.shards.flatMap(\.entries.keys).filter { name in
+      !read.names.contains(name) && !["_scale", "_sum"].contains { name.hasSuffix(".weight\($0)") }
+    }
+    return Set(all).sorted()
   }
 
   /// True if the checkpoint has a linear layer with this name.
@@ -103,19 +115,14 @@ struct WeightLoader {
   /// Rejects parameters that are not finite, because a result computed from them could look like any other.
   /// Reads every byte of floating-point weights, as fast as memory allows.
   private func checkFinite(_ tensor: TensorView) throws(BertQAError) {
-    let (format, elementSize): (Int32, Int)
-    switch tensor.dataType {
-    case .f32: (format, elementSize) = (Int32(BQ_FORMAT_F32), 4)
-    case .f16: (format, elementSize) = (Int32(BQ_FORMAT_F16), 2)
-    case .bf16: (format, elementSize) = (Int32(BQ_FORMAT_BF16), 2)
-    case .i8: return
-    }
+    if tensor.dataType == .i8 { return }
+    let elementSize = tensor.dataType.size
     let count = tensor.rowCount * tensor.rowWidth
     for first in stride(from: 0, to: count, by: Self.checkInterval) {
       try monitor?.check()
       let part = min(Self.checkInterval, count - first)
       let bytes = tensor.bytes.baseAddress.map { $0 + first * elementSize }
-      let bad = bq_first_nonfinite(bytes, format, part)
+      let bad = bq_first_nonfinite(bytes, tensor.dataType.format, part)
       guard bad < part else { continue }
       throw BertQAError(
         .invalidModel,
@@ -126,6 +133,85 @@ struct WeightLoader {
 
   /// The number of weights that are checked between two polls.
   private static let checkInterval = 1 << 20
+
+  /// Loads a matrix of any shape. One of int8 has no scales: its numbers are the integers.
+  func table(_ name: String) throws(BertQAError) -> TensorView {
+    let tensor = try checkpoint.tensor(name)
+    let types = DataType.allCases.map(\.rawValue).joined(separator: " or ")
+    guard let tensor else {
+      throw BertQAError(
+        .invalidModel,
+        "\(checkpoint.path): tensor \(quoted(name)) is missing, expected \(types) [rows, width]")
+    }
+    guard let type = DataType(rawValue: tensor.type.name), tensor.shape.count == 2,
+      (1...Self.tableLimit).contains(tensor.shape[0]), (1...Self.tableLimit).contains(tensor.shape[1])
+    else { throw Expectation.mismatch(tensor, expected: "\(types) [rows, width]") }
+    let view = TensorView(
+      name: name, file: tensor.file, dataType: type, shape: tensor.shape, bytes: tensor.bytes)
+    try checkFinite(view)
+    return view
+  }
+
+  private static let tableLimit = 1 << 24
+
+  /// Returns a vector of at least `count` floating-point numbers, of any precision.
+  func numbers(_ name: String, atLeast count: Int) throws(BertQAError) -> [Float] {
+    let elements = try elements(name, ["F32", "F64", "F16", "BF16"], atLeast: count)
+    if elements.type.bits < 64 {
+      let view = try floats(name, shape: elements.shape)
+      return [Float](unsafeUninitializedCapacity: view.rowCount) { numbers, count in
+        guard let base = numbers.baseAddress else { return }
+        view.copyFloats(rows: 0..<view.rowCount, to: base)
+        count = view.rowCount
+      }
+    }
+    var numbers: [Float] = []
+    for index in 0..<elements.shape[0] {
+      let number = elements.bytes.loadUnaligned(fromByteOffset: 8 * index, as: Double.self)
+      guard number.isFinite else {
+        throw BertQAError(
+          .invalidModel, "\(elements.file): tensor \(quoted(name)): element \(index) is an infinity or NaN")
+      }
+      numbers.append(Float(number))
+    }
+    return numbers
+  }
+
+  /// Returns a vector of at least `count` integers in 0 ..< limit.
+  func indices(_ name: String, atLeast count: Int, below limit: Int) throws(BertQAError) -> [Int32] {
+    let elements = try elements(name, ["I64", "I32"], atLeast: count)
+    let isWide = elements.type.bits == 64
+    var indices: [Int32] = []
+    for place in 0..<elements.shape[0] {
+      let index =
+        isWide
+        ? elements.bytes.loadUnaligned(fromByteOffset: 8 * place, as: Int64.self)
+        : Int64(elements.bytes.loadUnaligned(fromByteOffset: 4 * place, as: Int32.self))
+      guard index >= 0, index < limit else {
+        throw BertQAError(
+          .invalidModel,
+          "\(elements.file): tensor \(quoted(name)): element \(place) is \(index), expected 0 to \(limit - 1)"
+        )
+      }
+      indices.append(Int32(index))
+    }
+    return indices
+  }
+
+  private func elements(
+    _ name: String, _ types: [String], atLeast count: Int
+  ) throws(BertQAError) -> Checkpoint.Tensor {
+    let expected = "\(types.joined(separator: " or ")) of one dimension with at least \(count) elements"
+    guard let tensor = try checkpoint.tensor(name) else {
+      throw BertQAError(
+        .invalidModel, "\(checkpoint.path): tensor \(quoted(name)) is missing, expected \(expected)")
+    }
+    guard types.contains(tensor.type.name), tensor.shape.count == 1,
+      (count...max(count, Self.tableLimit)).contains(tensor.shape[0])
+    else { throw Expectation.mismatch(tensor, expected: expected) }
+    try Memory.require(tensor.shape[0], of: Float.self)
+    return tensor
+  }
 
   private mutating func rowScales(
     of tensor: Checkpoint.Tensor, rows: Int
@@ -165,9 +251,12 @@ struct WeightLoader {
 
   /// Finds a tensor by its name or by the same name without the prefix.
   private func stored(_ name: String) throws(BertQAError) -> Checkpoint.Tensor? {
-    if let tensor = try checkpoint.tensor(name) { return tensor }
-    guard name.hasPrefix(prefix) else { return nil }
-    return try checkpoint.tensor(String(name.dropFirst(prefix.count)))
+    var found = try checkpoint.tensor(name)
+    if found == nil, name.hasPrefix(prefix) {
+      found = try checkpoint.tensor(String(name.dropFirst(prefix.count)))
+    }
+    if let found { read.names.insert(found.name) }
+    return found
   }
 
   /// Finds a tensor by its name or its alias.

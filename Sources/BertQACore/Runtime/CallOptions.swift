@@ -76,6 +76,8 @@ package final class CallMonitor: @unchecked Sendable {
   // Sendable: helpers use only `isStopped`.
 
   private let options: CallOptions
+  /// The call that this is a part of.
+  private var whole: CallPoll?
   let ledger: MemoryLedger
   /// The time of the next call of the hook, in nanoseconds on CLOCK_MONOTONIC.
   private var nextPoll: UInt64 = 0
@@ -92,12 +94,22 @@ package final class CallMonitor: @unchecked Sendable {
     ledger = options.ledger ?? MemoryLedger(limit: options.maxBytes)
   }
 
+  /// Returns the monitor of one thread's part of the call, which charges the call for memory until it is freed.
+  func part(isCaller: Bool) -> CallMonitor { CallMonitor(partOf: self, isCaller: isCaller) }
+
+  private init(partOf whole: CallMonitor, isCaller: Bool) {
+    options = whole.options
+    ledger = MemoryLedger(partOf: whole.ledger)
+    self.whole = CallPoll(whole, isCaller: isCaller)
+  }
+
   /// True if nothing can stop the call, so that inner loops may omit checks.
   private var isIdle: Bool { options.cancellation == nil && options.deadline == 0 }
 
   /// Throws `.cancelled` or `.deadlineExceeded`. It costs a clock read, cheap enough for every kilobyte of
   /// text.
   package func check() throws(BertQAError) {
+    if let whole { return try whole.check() }
     ForkGate.poll()
     if isIdle || isUnstoppable { return }
     let time = ThreadPool.nanoseconds()

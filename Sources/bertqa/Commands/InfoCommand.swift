@@ -53,8 +53,35 @@ enum InfoCommand: Command {
       ("lowercase", .boolean(info.lowercase)),
       ("no_answer_threshold", .number(info.noAnswerThreshold)),
     ]
+    if !info.family.isEmpty { facts.append(("family", .text(info.family))) }
+    if !info.tokenizer.isEmpty { facts.append(("tokenizer", .text(info.tokenizer))) }
     if !info.labels.isEmpty { facts.append(("labels", .text(info.labels.joined(separator: ", ")))) }
     if info.embeddingLength > 0 { facts.append(("embedding_length", .integer(info.embeddingLength))) }
+    if let embedding = info.embedding { facts += self.facts(embedding) }
+    if !info.ignoredTensors.isEmpty {
+      facts.append(("ignored_tensors", .text(summary(of: info.ignoredTensors))))
+    }
     return Facts(facts)
+  }
+
+  private static func facts(_ embedding: EmbeddingInfo) -> [(String, Facts.Value)] {
+    var facts: [(String, Facts.Value)] = [
+      ("pooling", .text(embedding.poolings.joined(separator: ", "))),
+      ("normalize", .boolean(embedding.normalizes)),
+      ("max_seq_length", .integer(embedding.maxSequenceLength)),
+    ]
+    let dense = embedding.denseWidths.map { "\($0)" }.joined(separator: ", ")
+    if !dense.isEmpty { facts.append(("dense", .text(dense))) }
+    for prompt in embedding.prompts { facts.append(("prompt_\(prompt.name)", .text(prompt.text))) }
+    if let name = embedding.defaultPromptName { facts.append(("default_prompt_name", .text(name))) }
+    if !embedding.poolsPrompts { facts.append(("include_prompt", .boolean(false))) }
+    return facts
+  }
+
+  /// The first names, and how many more there are.
+  private static func summary(of names: [String]) -> String {
+    let shown = 8
+    let first = names.prefix(shown).joined(separator: ", ")
+    return names.count > shown ? "\(first) and \(names.count - shown) more" : first
   }
 }

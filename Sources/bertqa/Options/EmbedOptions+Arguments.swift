@@ -16,6 +16,11 @@ extension EmbedOptions {
     OptionRow(
       .truncate,
       "truncate longer texts, as sentence-transformers does; default: average the vectors of their windows"),
+    OptionRow(
+      .promptName, value: "NAME",
+      "put the prompt of this name, such as query, in the model's files before each text; default: the one they name"
+    ),
+    OptionRow(.prompt, value: "TEXT", "put TEXT before each text instead; empty for none"),
   ]
 
   /// Sets the option if it is one of these; ignores all others.
@@ -26,6 +31,8 @@ extension EmbedOptions {
     case .normalize: normalizes = true
     case .noNormalize: normalizes = false
     case .truncate: truncates = true
+    case .promptName: promptName = given.string
+    case .prompt: prompt = given.string
     default: break
     }
   }

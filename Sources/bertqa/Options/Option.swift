@@ -72,6 +72,8 @@ enum Option: String, CaseIterable {
   case normalize
   case noNormalize = "no-normalize"
   case truncate
+  case promptName = "prompt-name"
+  case prompt
   case task
   case secondField = "second-field"
   case questionField = "question-field"

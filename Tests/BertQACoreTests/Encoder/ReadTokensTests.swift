@@ -72,7 +72,11 @@ import Testing
     #expect(ReadTokens(.window(TokenPooling(modes: [.first, .mean]))).isAll)
     #expect(ReadTokens(.window(.first)).slots == 1)
     let both = ReadTokens(.window(TokenPooling(modes: [.last, .first])))
-    #expect(both.slots == 2 && both.token(0, of: 9) == 0 && both.token(1, of: 9) == 8)
-    #expect(ReadTokens(.window(TokenPooling(modes: [.last]))).token(0, of: 9) == 8)
+    var window = Window(firstToken: 0, tokenCount: 9, secondSegment: 9)
+    #expect(both.slots == 2 && both.token(0, of: window) == 0 && both.token(1, of: window) == 8)
+    #expect(ReadTokens(.window(TokenPooling(modes: [.last]))).token(0, of: window) == 8)
+    // Behind a prompt that the vector leaves out.
+    window.unpooledCount = 3
+    #expect(both.token(0, of: window) == 3 && both.token(1, of: window) == 8)
   }
 }

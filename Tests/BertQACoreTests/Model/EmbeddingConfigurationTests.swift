@@ -107,8 +107,8 @@ struct EmbeddingConfigurationTests {
     ),
     (
       "config_sentence_transformers.json",
-      "{\"default_prompt_name\": \"q\", \"prompts\": {\"q\": \"query: \"}}", .unsupported,
-      "put the prompt \"query: \" before"
+      "{\"default_prompt_name\": \"q\", \"prompts\": {\"query\": \"query: \"}}", .invalidModel,
+      "is \"q\", which is not among"
     ),
   ])
   func refusesBadFiles(name: String, text: String, status: Status, message: String) throws {
@@ -135,18 +135,20 @@ struct EmbeddingConfigurationTests {
     #expect(try read().maxSequenceLength == 11)
   }
 
-  /// A prompt that a caller puts before a text cannot be left out.
-  @Test func promptsThatArePartOfNoVector() throws {
+  @Test func prompts() throws {
     try write(modules: ["Transformer", "Pooling"], pooling: "\"include_prompt\": false")
-    #expect(try read().pooling == .mean)
-    let prompts = "config_sentence_transformers.json"
-    try directory.write("{\"prompts\": {\"query\": \"\"}}", to: prompts)
-    #expect(try read().pooling == .mean)
-    try directory.write("{\"prompts\": {\"query\": \"find: \"}}", to: prompts)
-    let error = try refusal()
-    #expect(error.status == .unsupported && error.message.contains("\"include_prompt\" is false"), "\(error)")
-    try write(modules: ["Transformer", "Pooling"], pooling: "\"include_prompt\": true")
-    #expect(try read().pooling == .mean)
+    let prompts = "{\"prompts\": {\"query\": \"find: \", \"b\": \"c\"}, \"default_prompt_name\": \"b\"}"
+    try directory.write(prompts, to: "config_sentence_transformers.json")
+    let found = try read().prompts
+    #expect(found.defaultName == "b" && !found.isPooled)
+    func text(_ name: String?, _ prompt: String? = nil) throws -> String {
+      String(decoding: try found.text(named: name, otherwise: prompt), as: UTF8.self)
+    }
+    #expect(try text(nil) == "c" && text("query") == "find: " && text("document") == "")
+    #expect(try text("query", "") == "" && text(nil, "x") == "x")
+    let error = #expect(throws: BertQAError.self) { try text("other") }
+    #expect(
+      error?.argument == "prompt_name" && error?.message.contains("\"query\", \"b\", \"document\"") == true)
   }
 
   @Test func codeOfItsOwnIsRefused() throws {

@@ -415,7 +415,9 @@ struct ModelConfigurationTests {
     let supported = Architecture.summary
     #expect(supported.hasPrefix("{Bert,DistilBert"))
     #expect(supported.contains("}{ForQuestionAnswering,"))
-    #expect(supported.hasSuffix("}, WordCountClassifier, LSTMLanguageModel, GRULanguageModel"))
+    #expect(
+      supported.hasSuffix(
+        "}, WordCountClassifier, LSTMLanguageModel, GRULanguageModel, StaticModel, StaticEmbedding"))
     #expect(
       failure { _ = try read(text) }
         == BertQAError(

@@ -3,6 +3,7 @@
 import array
 import json
 import math
+import shutil
 import threading
 
 import numpy
@@ -77,6 +78,55 @@ def test_options(embedder):
         embedder.embed("a", size=3)
     with pytest.raises(TypeError, match="int"):
         embedder.embed([3])
+
+
+@pytest.fixture(scope="module")
+def prompted(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("prompted") / "model"
+    shutil.copytree(FIXTURES / NAMES[0], directory)
+    settings = {"prompts": {"query": "a king: ", "passage": "the "}, "default_prompt_name": "passage"}
+    (directory / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    return directory
+
+
+@pytest.mark.parametrize("is_quantized", [False, True])
+def test_prompts(prompted, is_quantized, tmp_path):
+    if is_quantized:
+        bertqa.quantize(prompted, tmp_path / "int8")
+        prompted = tmp_path / "int8"
+    with bertqa.Context(prompted, precision="f32") as context:
+        plain = {text: context.embed(text, prompt="") for text in ("dog", "the dog", "a king: dog", "a dog")}
+        assert context.embed("dog") == context.embed("dog", prompt_name="passage") == plain["the dog"]
+        assert context.embed(["dog", "dog"], prompt_name="query")[1] == plain["a king: dog"]
+        assert context.embed("dog", prompt_name="document") == plain["dog"]
+        assert context.embed("dog", prompt_name="query", prompt="a ") == plain["a dog"]
+        pair = context.embed([("dog", "a king")], prompt_name="query")[0]
+        assert pair == context.embed([("a king: dog", "a king")], prompt="")[0]
+        with pytest.raises(bertqa.InvalidArgument, match='"query", "passage", "document"') as caught:
+            context.embed("dog", prompt_name="other")
+        assert caught.value.argument == "prompt_name"
+        with pytest.raises(bertqa.InvalidArgument, match="prompt_name is empty"):
+            context.embed("dog", prompt_name="")
+        with pytest.raises(bertqa.TooLarge, match="max_bytes"):
+            context.embed("dog " * 100_000, max_bytes=100_000)
+        labeler = bertqa.Labeler(context, {"one": "dog", "two": "a king"}, prompt_name="query")
+        assert labeler.classify("dog").label == "one"
+
+
+def test_a_prompt_that_is_not_pooled(prompted, tmp_path):
+    """As sentence-transformers' Pooling: the prompt and [CLS] are left out of the mean."""
+    shutil.copytree(prompted, tmp_path / "model")
+    path = tmp_path / "model" / "1_Pooling" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"include_prompt": False}))
+    texts = ["dog", "", "the king of france " * 40]
+    with bertqa.Context(tmp_path / "model", precision="f32") as context:
+        for options in {}, {"pooling": "cls"}, {"truncate": True}:
+            assert context.embed("dog", prompt="", **options) != context.embed("dog", **options)
+            ours = context.embed(texts, **options)
+            assert [ours[0], ours[2]] == [context.embed(texts[0], **options), context.embed(texts[2], **options)]
+        with bertqa.Context(prompted, precision="f32") as other:
+            assert other.embed("dog", prompt="") == context.embed("dog", prompt="")
+            assert other.embed("dog") != context.embed("dog")
 
 
 def test_a_text_that_fails_does_not_lose_the_others(embedder):

@@ -265,6 +265,15 @@ with connect() as database:
     assert found[0] == found[1] != found[2] == found[3] == found[4]
     texts = rows + "SELECT hex(bertqa_embed(substr(?, i))) FROM n LIMIT 3"
     assert len(set(database.execute(texts, FOX))) == 3
+    prompts = rows + "SELECT hex(bertqa_embed(?, 'query')), hex(bertqa_embed(?, iif(i = 2, 'query', 'document'))) FROM n LIMIT 3"
+    import pathlib, shutil, tempfile
+    with tempfile.TemporaryDirectory() as directory:
+        shutil.copytree(FIXTURES / "tiny-bert-embedder", directory, dirs_exist_ok=True)
+        pathlib.Path(directory, "config_sentence_transformers.json").write_text('{"prompts": {"query": "a king "}}')
+        database.value("SELECT bertqa_model('embed', ?)", directory)
+        behind, plain = (database.value("SELECT hex(bertqa_embed(?))", text) for text in ("a king " + FOX, FOX))
+        assert behind != plain
+        assert database.execute(prompts, FOX, FOX) == [(behind, plain), (behind, behind), (behind, plain)]
 """
     )
 

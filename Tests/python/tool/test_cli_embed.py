@@ -3,10 +3,12 @@
 import io
 import json
 import pathlib
+import shutil
 import subprocess
 
 import numpy
 import pytest
+from safetensors.numpy import load_file, save_file
 
 import bertqa
 from cli import FOX, environment, run
@@ -133,3 +135,36 @@ def test_info_and_quantize(tmp_path):
     )
     assert 0.99 < exact @ numpy.frombuffer(result.stdout, dtype="f4") < 1.01
     assert run("quantize", "--no-answer-threshold", "1", MODEL, tmp_path / "other", code=2)[1]
+
+
+def test_prompts(tmp_path, expected):
+    model = tmp_path / "model"
+    shutil.copytree(MODEL, model)
+    (model / "config_sentence_transformers.json").write_text('{"prompts": {"query": "a king "}}')
+    command = ["embed", "-m", model, "--precision", "f32", "dog"]
+    for options, text in (
+        (["--prompt-name", "query"], "a king dog"),
+        (["--prompt", "the "], "the dog"),
+        ([], "dog"),
+    ):
+        record = json.loads(run(*command, *options)[0])
+        assert record["embedding"] == pytest.approx(list(expected.embed(text)))
+    _, errors = run(*command, "--prompt-name", "other", code=2)
+    assert '--prompt-name is "other"' in errors
+
+
+def test_info(tmp_path):
+    """What a model's files say, and what was left out of its checkpoint."""
+    model = tmp_path / "model"
+    shutil.copytree(MODEL, model)
+    settings = {"prompts": {"query": "a king ", "b": ""}, "default_prompt_name": "b"}
+    (model / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    tensors = load_file(model / "model.safetensors")
+    save_file(tensors | {"cls.predictions.bias": numpy.zeros(3, "f4")}, model / "model.safetensors")
+    info = json.loads(run("info", "--json", "-m", model)[0])
+    assert (info["family"], info["task"], info["tokenizer"]) == ("Bert", "embed", "WordPiece from vocab.txt")
+    assert (info["pooling"], info["normalize"], info["max_seq_length"]) == ("mean", True, 32)
+    assert (info["prompt_query"], info["default_prompt_name"]) == ("a king ", "b")
+    assert "cls.predictions.bias" in info["ignored_tensors"].split(", ")
+    plain = json.loads(run("info", "--json", "-m", MODEL)[0])
+    assert "cls.predictions.bias" not in plain.get("ignored_tensors", "") and "prompt_query" not in plain

@@ -165,8 +165,8 @@ class EntitiesSummary(Structure):
 
 class EmbedOptions(Options):
     _fields_ = [
-        ("struct_size", c_size_t), ("call", POINTER(CallOptions)), ("pooling", c_int32), ("normalize", Switch),
-        ("max_seq_len", c_int32), ("truncate", Switch),
+        ("struct_size", c_size_t), ("call", POINTER(CallOptions)), ("prompt_name", POINTER(Text)), ("prompt",
+        POINTER(Text)), ("pooling", c_int32), ("normalize", Switch), ("max_seq_len", c_int32), ("truncate", Switch),
     ]
 
 class QuantizeOptions(Options):

@@ -23,8 +23,7 @@ from . import _abi
 from ._abi_types import Options, Switch
 from ._errors import InvalidArgument
 from ._native import check, library
-from ._text import encoded, is_text
-from ._value import Text
+from ._text import is_text, text_array
 
 #: The options of every call.
 COMMON = ("cancel", "progress", "timeout", "max_bytes", "max_document_tokens")
@@ -197,15 +196,6 @@ def _function(values: Mapping[str, Any], name: str) -> Optional[Callable[..., An
 def _kinds(struct: Any) -> Dict[str, Any]:
     fields: Sequence[Tuple[Any, ...]] = getattr(struct, "_fields_", ())
     return {field[0]: field[1] for field in fields if field[0] not in _INTERNAL}
-
-
-def text_array(texts: Sequence[Text]) -> Any:
-    """Returns the texts as an array for the library, which keeps their bytes alive."""
-    array = (_abi.Text * len(texts))()
-    for entry, text in zip(array, texts):
-        data = encoded(text)
-        entry.text, entry.length = data, len(data)
-    return array
 
 
 def _set_list(struct: Options, name: str, count: str, values: Any) -> None:

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence,
 
 from . import _abi
 from ._answer import each_status
-from ._call import Call, text_array
+from ._call import Call
 from ._classify import listed
 from ._errors import InvalidArgument
 from ._handle import Closable, Results
 from ._native import failures, library, text_at
 from ._results import Entity, EntityList
-from ._text import as_text, encoded, is_text
+from ._text import as_text, encoded, is_text, text_array
 from ._value import T
 
 if TYPE_CHECKING:

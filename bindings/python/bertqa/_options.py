@@ -126,9 +126,14 @@ class EmbedOptions(CallOptions, total=False):
         files.
     truncate: truncate longer texts, as sentence-transformers does; default False: they are read in windows, whose
         vectors are averaged.
+    prompt_name: the name of the prompt, in the model's files, that is put before each text, such as "query"; default:
+        that of default_prompt_name in the files, if they have one.
+    prompt: a prompt in place of the model's; "": none; default: that of prompt_name.
     """
 
     pooling: Optional[str]
+    prompt_name: Optional[str]
+    prompt: Optional[str]
     normalize: Optional[bool]
     max_seq_len: Optional[int]
     truncate: Optional[bool]

@@ -2,11 +2,9 @@
 
 import json
 import os
-import tempfile
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ._context import Context
-from ._errors import Unsupported
 from ._hosts import exact
 
 #: The texts that one call of the library takes.
@@ -102,9 +100,9 @@ class SentenceEncoder:
             raise ValueError(f"precision is {precision!r}, but vectors are float32")
         before = self._prompt(prompt_name, prompt)
         is_one = isinstance(sentences, str)
-        texts = [before + text for text in ([sentences] if is_one else sentences)]
+        texts = [sentences] if is_one else list(sentences)
         dimension = truncate_dim or self.truncate_dim
-        options: Dict[str, Any] = {"truncate": self.truncate}
+        options: Dict[str, Any] = {"truncate": self.truncate, "prompt": before}
         if normalize_embeddings:
             options["normalize"] = True
         rows: List[Any] = []
@@ -212,32 +210,11 @@ def _again(model: Any, prompts: Any, prompt: Any, function: Any, dimension: Any,
 
 
 def _opened(model: Any, options: Dict[str, Any]) -> Tuple[Context, Dict[str, Any]]:
-    """Returns the context of a model and sentence-transformers' settings in its files.
-
-    The library refuses a default prompt, which SentenceEncoder applies: the model is then opened without it.
-    """
+    """Returns the context of a model and sentence-transformers' settings in its files."""
     if isinstance(model, Context):
         return model, _config(model)
-    options = {"task": None if model is not None else "embed", **options}
-    try:
-        context = exact(model, **options)
-        return context, _config(context)
-    except Unsupported as error:
-        if "default_prompt_name" not in str(error):
-            raise
-    with Context(model, tokenizer_only=True) as tokenizer:
-        config, source = _config(tokenizer), tokenizer.info.directory
-    without = json.dumps({**config, "default_prompt_name": None}).encode()
-    if isinstance(model, Mapping):
-        return exact({**model, CONFIG: without}, **options), config
-    # A directory of links to the model's files, with other settings.
-    with tempfile.TemporaryDirectory() as directory:
-        for name in os.listdir(source):
-            if name != CONFIG:
-                os.symlink(os.path.abspath(os.path.join(source, name)), os.path.join(directory, name))
-        with open(os.path.join(directory, CONFIG), "wb") as file:
-            file.write(without)
-        return exact(directory, **options), config
+    context = exact(model, **{"task": None if model is not None else "embed", **options})
+    return context, _config(context)
 
 
 def _config(context: Context) -> Dict[str, Any]:

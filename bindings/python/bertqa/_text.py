@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Any, List, Sequence, Tuple
 
+from . import _abi
 from ._errors import InvalidArgument
 from ._value import Text
 
@@ -45,6 +46,15 @@ def encoded(text: Text) -> bytes:
     """Returns UTF-8. A lone surrogate, which UTF-8 lacks, becomes "?": one byte for one code point."""
     text = as_text(text)
     return text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+
+
+def text_array(texts: "Sequence[Any]") -> Any:
+    """Returns the texts as an array for the library, which keeps their bytes alive."""
+    array = (_abi.Text * len(texts))()
+    for entry, text in zip(array, texts):
+        data = encoded(text)
+        entry.text, entry.length = data, len(data)
+    return array
 
 
 def question_and_document(pair: Any) -> Tuple[Any, Any]:

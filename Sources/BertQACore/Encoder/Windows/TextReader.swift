@@ -3,13 +3,21 @@
 struct TextReader: Sendable {
   var reader: WindowReader
 
+  /// A text that is put before each text, or before the first of a pair.
+  struct Prompt {
+    var text: [UInt8] = []
+    /// False: the vector of a window leaves out the prompt's tokens and the special tokens before it.
+    var isPooled = true
+  }
+
   /// - Parameters:
   ///   - name: the name of the array of texts in error messages.
   ///   - body: takes a window's numbers, in the order of the texts and of the windows within them. Every text
   ///     has at least one window. An error that it throws is the text's failure.
   ///   - failed: receives a text's failure. An error that it throws ends the call.
   func read(
-    _ texts: [TextPair], called name: String = "texts", giving input: HeadInput? = nil,
+    _ texts: [TextPair], called name: String = "texts", behind prompt: Prompt = Prompt(),
+    giving input: HeadInput? = nil,
     _ layout: WindowLayout, _ call: CallOptions,
     failed: (Int, BertQAError) throws(BertQAError) -> Void,
     _ body: (WindowReader.Output) throws(BertQAError) -> Void
@@ -18,20 +26,30 @@ struct TextReader: Sendable {
     // A text's tokens are copied into the slice before the next text is tokenized.
     var part: MemoryLedger?
     func tokenized(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> TokenizedText {
-      try TextLimit.check(text, "text")
       return TokenizedText(
         text: text, tokens: try reader.tokenizer.tokens(of: text, monitor), tokenizer: reader.tokenizer)
     }
+    let unpooledCount =
+      prompt.isPooled
+      ? 0
+      : try prompt.text.withElements { text throws(BertQAError) in
+        try reader.tokenizer.tokens(of: text, nil).count
+      }
     try reader.read(count: texts.count, called: name, giving: input, monitor) { index throws(BertQAError) in
       part = nil
+      let pair = texts[index]
+      try TextLimit.check(pair.text, "text")
+      if let second = pair.second { try TextLimit.check(second, "text") }
       let before = monitor.heldBytes
       let item = try monitor.undoing { () throws(BertQAError) in
-        let first = try tokenized(texts[index].text)
-        var second: TokenizedText?
-        if let text = texts[index].second { second = try tokenized(text) }
-        return WindowReader.Item(
-          first: first.tokens.ids[...], second: second?.tokens.ids[...],
-          windows: try layout.parts(first: first, second: second, monitor))
+        try prompt.prepending(to: pair.text, monitor) { text throws(BertQAError) in
+          let first = try tokenized(text)
+          var second: TokenizedText?
+          if let text = pair.second { second = try tokenized(text) }
+          return WindowReader.Item(
+            first: first.tokens.ids[...], second: second?.tokens.ids[...],
+            windows: try layout.parts(first: first, second: second, monitor), unpooledCount: unpooledCount)
+        }
       }
       part = monitor.part(since: before)
       return item
@@ -41,5 +59,23 @@ struct TextReader: Sendable {
       try body(output)
     }
     withExtendedLifetime(part) {}
+  }
+}
+
+extension TextReader.Prompt {
+  /// Calls `body` with the prompt and the text behind it.
+  func prepending<Result>(
+    to text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor,
+    _ body: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Result
+  ) throws(BertQAError) -> Result {
+    if self.text.isEmpty { return try body(text) }
+    let count = self.text.count + text.count
+    try monitor.hold(count)
+    defer { monitor.release(count) }
+    let buffer = try AlignedBuffer<UInt8>(uninitializedCount: count)
+    let both = UnsafeMutableBufferPointer(start: buffer.base, count: count)
+    let end = both.update(fromContentsOf: self.text)
+    _ = UnsafeMutableBufferPointer(rebasing: both[end...]).update(fromContentsOf: text)
+    return try body(UnsafeBufferPointer(both))
   }
 }

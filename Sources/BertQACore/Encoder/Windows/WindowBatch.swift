@@ -5,6 +5,8 @@ struct Window: Sendable, Equatable {
   var tokenCount: Int
   /// Tokens from this index within the window on have token type 1; those before it have type 0.
   var secondSegment: Int
+  /// The number of first tokens that the window's vector leaves out; fewer than it has.
+  var unpooledCount = 0
 }
 
 /// Any number of windows, their tokens end to end, without padding.
@@ -15,12 +17,13 @@ struct WindowBatch: Sendable {
   /// Appends the window of a text or of a pair of texts, and returns it.
   @discardableResult
   mutating func append(
-    first: ArraySlice<Int32>, second: ArraySlice<Int32>?, _ template: Template
+    first: ArraySlice<Int32>, second: ArraySlice<Int32>?, _ template: Template, unpooledCount: Int = 0
   ) -> Window {
     let firstToken = ids.count
     let secondSegment = template.append(first: first, second: second, to: &ids)
     let window = Window(
-      firstToken: firstToken, tokenCount: ids.count - firstToken, secondSegment: secondSegment)
+      firstToken: firstToken, tokenCount: ids.count - firstToken, secondSegment: secondSegment,
+      unpooledCount: min(unpooledCount, ids.count - firstToken - 1))
     windows.append(window)
     return window
   }

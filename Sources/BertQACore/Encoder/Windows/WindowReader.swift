@@ -25,6 +25,8 @@ struct WindowReader: Sendable {
     var first: ArraySlice<Int32>
     var second: ArraySlice<Int32>?
     var windows: [WindowLayout.Parts]
+    /// The first tokens of `first` that windows leave out of their vectors, with the special tokens before them.
+    var unpooledCount = 0
   }
 
   /// The windows that a call has read so far, and those that it is known to read.
@@ -41,6 +43,8 @@ struct WindowReader: Sendable {
     let window: Int
     let isLastOfItem: Bool
     let tokenCount: Int
+    /// The number of its first tokens that its vector leaves out.
+    let unpooledCount: Int
     /// For heads of tokens: column c of the window's tokens starts at `c * stride`. For heads of windows: the
     /// window's numbers.
     let values: UnsafePointer<Float>
@@ -140,9 +144,11 @@ struct WindowReader: Sendable {
     mutating func append(
       _ item: Item, _ parts: WindowLayout.Parts, _ template: Template, _ source: Source
     ) {
+      let unpooled = parts.first.clamped(to: 0..<item.unpooledCount).count
       batch.append(
         first: item.first[shifted(parts.first, item.first)],
-        second: item.second.map { $0[shifted(parts.second ?? 0..<0, $0)] }, template)
+        second: item.second.map { $0[shifted(parts.second ?? 0..<0, $0)] }, template,
+        unpooledCount: unpooled > 0 ? template.prefix.count + unpooled : 0)
       sources.append(source)
     }
 
@@ -178,7 +184,8 @@ struct WindowReader: Sendable {
           try deliver(
             Output(
               item: source.item, window: source.window, isLastOfItem: source.isLastOfItem,
-              tokenCount: window.tokenCount, values: base + offset, stride: batch.ids.count))
+              tokenCount: window.tokenCount, unpooledCount: window.unpooledCount, values: base + offset,
+              stride: batch.ids.count))
         }
       }
       batch.removeAll()
@@ -189,7 +196,7 @@ struct WindowReader: Sendable {
 
 extension BertQAError {
   /// True for a failure that ends a call on many items rather than one of them.
-  fileprivate var concernsWholeCall: Bool {
+  var concernsWholeCall: Bool {
     switch status {
     case .cancelled, .deadlineExceeded, .outOfMemory, .internal: true
     default: false

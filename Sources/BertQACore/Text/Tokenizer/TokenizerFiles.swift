@@ -57,6 +57,14 @@ struct TokenizerFiles: Sendable {
     }
   }
 
+  /// Reads `tokenizer.json` and nothing else, as the library tokenizers does.
+  init(tokenizerJSONAlone directory: ModelDirectory) throws(BertQAError) {
+    let file = try directory.file("tokenizer.json", limit: ModelFile.jsonLimit)
+    var pipeline = try Pipeline(ObjectReader(file, directory.monitor), directory.monitor)
+    pipeline.fingerprint = Self.fingerprint([file])
+    try self.init(pipeline, [("tokenizer.json", file)], directory.monitor)
+  }
+
   private init(
     _ pipeline: Pipeline, _ files: [(name: String, file: ModelFile)], _ monitor: CallMonitor?
   ) throws(BertQAError) {
@@ -85,10 +93,24 @@ struct TokenizerFiles: Sendable {
     return fitting
   }
 
+  /// Returns the spelling of an added token that is no piece of the model.
+  func spelling(of id: Int32) -> UnsafeBufferPointer<UInt8>? { added.piece(id) }
+
   /// The number of ids, including added tokens and duplicates.
   var vocabularySize: Int { added.size }
 
   var lowercases: Bool { pipeline.lowercases }
+
+  /// The kind of tokenizer and its file.
+  var summary: String {
+    let kind =
+      switch pipeline.model {
+      case is WordPieceModel: "WordPiece"
+      case is UnigramModel: "Unigram"
+      default: "BPE"
+      }
+    return "\(kind) from \(files[0].name)"
+  }
 
   /// The token types that the tokenizer gives to a text or pair.
   var tokenTypes: PostProcessor.TokenTypes { pipeline.postProcessor.tokenTypes }

@@ -1,0 +1,318 @@
+/// Computes vectors of texts with a static model. Immutable.
+final class StaticEmbedder: Sendable {
+  private let model: StaticModel
+  let tokenizer: any Tokenizer
+  private let kernels: Kernels
+  /// The maximum number of threads for one call; 0: as many as are available.
+  private let threadLimit: Int
+  private let scratch = ObjectPool<StaticScratch>()
+
+  init(
+    _ model: StaticModel, kernels: Kernels, threadLimit: Int, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    self.model = model
+    self.kernels = kernels
+    self.threadLimit = threadLimit
+    tokenizer = try model.tokenizer.makeTokenizer(monitor)
+    // Made here because a fork in another thread could interrupt the first call.
+    _ = ThreadPool.shared
+  }
+
+  /// What is done to each text of a call.
+  fileprivate struct Settings {
+    var prompt: TextReader.Prompt
+    var limit: StaticModel.Limit?
+    var normalizes: Bool
+  }
+
+  /// Writes the vector of one text, [length]. May be called on any thread.
+  fileprivate func embed(
+    _ pair: TextPair, _ settings: Settings, _ monitor: CallMonitor,
+    into vector: UnsafeMutableBufferPointer<Float>
+  ) throws(BertQAError) {
+    guard pair.second == nil else {
+      throw BertQAError(
+        .invalidArgument, argument: "second", "is set, but a static model reads only single texts")
+    }
+    try TextLimit.check(pair.text, "text")
+    let scratch = self.scratch.take() ?? StaticScratch(model)
+    defer {
+      scratch.removeAll()
+      self.scratch.give(scratch)
+    }
+    let limit = settings.limit
+    try settings.prompt.prepending(to: pair.text, monitor) { text throws(BertQAError) in
+      let text = limit.map { Self.cut(text, $0) } ?? text
+      try tokenizer.tokenize(text, parseSpecialTokens: false, into: &scratch.tokens, monitor)
+    }
+    try scratch.count(limit?.tokens ?? .max, of: model)
+    try scratch.sum(of: model, kernels, monitor, into: vector)
+    guard vector.allSatisfy(\.isFinite) else {
+      throw .nonFiniteResult("a vector whose numbers are not all finite")
+    }
+    if settings.normalizes { TextEmbedder.normalize(vector) }
+  }
+
+  /// Returns the first characters of a text, as many as model2vec reads.
+  private static func cut(
+    _ text: UnsafeBufferPointer<UInt8>, _ limit: StaticModel.Limit
+  ) -> UnsafeBufferPointer<UInt8> {
+    guard let perToken = limit.charactersPerToken else { return text }
+    let (characters, overflow) = limit.tokens.multipliedReportingOverflow(by: perToken)
+    guard !overflow, text.count > characters else { return text }
+    var left = characters
+    for (index, byte) in text.enumerated() where byte & 0xC0 != 0x80 {
+      if left == 0 { return UnsafeBufferPointer(rebasing: text[..<index]) }
+      left -= 1
+    }
+    return text
+  }
+}
+
+extension StaticEmbedder: Embedder {
+  var length: Int { model.width }
+
+  var prompts: EmbeddingPrompts { model.prompts }
+
+  func forEachVector(
+    of texts: [TextPair], called name: String, _ options: EmbedOptions,
+    failed: (Int, BertQAError) throws(BertQAError) -> Void,
+    _ body: (Int, UnsafePointer<Float>, _ windowCount: Int) throws(BertQAError) -> Void
+  ) throws(BertQAError) {
+    guard options.pooling != .cls else {
+      throw BertQAError(
+        .unsupported, argument: "pooling", "must be mean: a static model's vectors have no [CLS]")
+    }
+    if let length = options.maxSequenceLength {
+      _ = try WindowLayout.length(length, default: length, .max)
+    }
+    var limit = options.truncates ? model.limit : nil
+    if options.truncates, let length = options.maxSequenceLength {
+      limit = StaticModel.Limit(tokens: length, charactersPerToken: model.limit?.charactersPerToken)
+    }
+    let settings = Settings(
+      prompt: TextReader.Prompt(
+        text: try prompts.text(named: options.promptName, otherwise: options.prompt)),
+      limit: limit, normalizes: options.normalizes ?? model.normalizes)
+    let monitor = CallMonitor(options.call)
+    try monitor.checkNow()
+    var first = 0
+    while first < texts.count {
+      let slice = Slice.end(from: first, of: texts, length)
+      let batch = try Slice(texts, first..<slice, length: length, settings, monitor)
+      monitor.report(done: first, of: texts.count)
+      let threads = threadLimit > 0 ? threadLimit : ThreadPool.shared.size
+      let team = ThreadPool.Team(maxThreads: max(1, min(threads, batch.groupCount)))
+      team.run(count: batch.groupCount, whileWaiting: batch.poll) { group, seat in
+        batch.embed(group: group, isCaller: seat == 0, by: self)
+      }
+      try batch.deliver(called: name, failed: failed, body)
+      first = slice
+    }
+    monitor.report(done: texts.count, of: texts.count)
+  }
+}
+
+/// Some texts of a call and their vectors. One thread processes a group at a time.
+private final class Slice: @unchecked Sendable {
+  // Sendable: each thread writes the vectors and failures of its own groups, which no other thread reads before all
+  // are done. `stop` belongs to the calling thread.
+
+  private let texts: [TextPair]
+  private let range: Range<Int>
+  private let length: Int
+  private let settings: StaticEmbedder.Settings
+  private let monitor: CallMonitor
+  /// The reason why the call ends.
+  private var stop: BertQAError?
+  /// The bounds of the groups in `texts`.
+  private var bounds: [Int]
+  /// [range.count][length]
+  private let vectors: SharedBuffer<Float>
+  private let failures: UnsafeMutableBufferPointer<BertQAError?>
+
+  /// A group with this many bytes of text is closed.
+  private static let groupBytes = 1 << 16
+  /// The bytes of vectors and of texts of one slice.
+  private static let (vectorBytes, textBytes) = (1 << 22, 1 << 24)
+
+  /// Returns the end of the slice that begins at `first`.
+  static func end(from first: Int, of texts: [TextPair], _ length: Int) -> Int {
+    let most = max(1, vectorBytes / (MemoryLayout<Float>.stride * max(1, length)))
+    var (end, bytes) = (first, 0)
+    while end < texts.count, end - first < most, bytes < textBytes {
+      bytes += texts[end].text.count
+      end += 1
+    }
+    return end
+  }
+
+  init(
+    _ texts: [TextPair], _ range: Range<Int>, length: Int, _ settings: StaticEmbedder.Settings,
+    _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    self.texts = texts
+    self.range = range
+    self.length = length
+    self.settings = settings
+    self.monitor = monitor
+    bounds = [range.lowerBound]
+    vectors = try SharedBuffer(count: range.count * length)
+    failures = .allocate(capacity: range.count)
+    failures.initialize(repeating: nil)
+    var bytes = 0
+    for index in range {
+      // Short texts take time, too.
+      bytes += texts[index].text.count + 64
+      if bytes >= Self.groupBytes || index + 1 == range.upperBound {
+        bounds.append(index + 1)
+        bytes = 0
+      }
+    }
+  }
+
+  deinit {
+    failures.deinitialize()
+    failures.deallocate()
+  }
+
+  var groupCount: Int { bounds.count - 1 }
+
+  /// Checks whether to stop. On the calling thread only.
+  func poll() {
+    guard stop == nil else { return }
+    do throws(BertQAError) {
+      try monitor.check()
+    } catch {
+      stop = error
+    }
+  }
+
+  func embed(group: Int, isCaller: Bool, by embedder: StaticEmbedder) {
+    for index in bounds[group]..<bounds[group + 1] {
+      do throws(BertQAError) {
+        let work = monitor.part(isCaller: isCaller)
+        try work.check()
+        try embedder.embed(
+          texts[index], settings, work,
+          into: UnsafeMutableBufferPointer(
+            start: vectors.base + (index - range.lowerBound) * length, count: length))
+      } catch {
+        if error.concernsWholeCall {
+          if isCaller { stop = stop ?? error }
+          failures[index - range.lowerBound] = error
+          return
+        }
+        failures[index - range.lowerBound] = error
+      }
+    }
+  }
+
+  func deliver(
+    called name: String, failed: (Int, BertQAError) throws(BertQAError) -> Void,
+    _ body: (Int, UnsafePointer<Float>, _ windowCount: Int) throws(BertQAError) -> Void
+  ) throws(BertQAError) {
+    if let stop { throw stop }
+    for index in range {
+      var failure = failures[index - range.lowerBound]
+      if failure == nil {
+        do throws(BertQAError) {
+          try body(index, UnsafePointer(vectors.base + (index - range.lowerBound) * length), 1)
+        } catch {
+          failure = error
+        }
+      }
+      guard let failure else { continue }
+      try failed(
+        index, WindowReader.failure(failure, ofItem: index, in: name, count: texts.count, monitor))
+    }
+  }
+}
+
+/// Memory for one text at a time.
+private final class StaticScratch {
+  var tokens = Tokens()
+  /// How often an id occurs, for long texts: [ids] of zeros between texts; empty before the first such text.
+  private var counts: [UInt32] = []
+  /// The rows of the table that are added, and their factors.
+  private var rows: [Int32] = []
+  private var factors: [Float] = []
+  private var tokenCount = 0
+  /// [width], sums of several groups of rows.
+  private var sums: [Double]
+
+  /// A text with this many tokens is counted: the number of different ids is what takes time then.
+  private static let countedTokens = 512
+  /// Rows that are added in single precision, before their sum is added to others in double precision.
+  private static let groupRows = 64
+  private static let keptBytes = 1 << 22
+
+  init(_ model: StaticModel) { sums = [Double](repeating: 0, count: model.width) }
+
+  /// Forgets the text. Keeps memory of a size that texts often need.
+  func removeAll() {
+    if tokens.capacityBytes > Self.keptBytes { tokens = Tokens() }
+    tokens.removeAll()
+    rows.removeAll(keepingCapacity: true)
+    factors.removeAll(keepingCapacity: true)
+  }
+
+  /// Finds the rows of the first tokens, at most `limit`.
+  func count(_ limit: Int, of model: StaticModel) throws(BertQAError) {
+    let ids = tokens.ids.prefix(limit)
+    let ignored = model.ignoredID ?? -1
+    tokenCount = 0
+    guard ids.count >= Self.countedTokens else {
+      for id in ids where id != ignored { add(id, 1, of: model) }
+      tokenCount = rows.count
+      return
+    }
+    if counts.isEmpty {
+      try Memory.require(model.tokenizer.vocabularySize, of: UInt32.self)
+      counts = [UInt32](repeating: 0, count: model.tokenizer.vocabularySize)
+    }
+    var distinct: [Int32] = []
+    counts.withUnsafeMutableBufferPointer { counts in
+      for id in ids where id != ignored {
+        if counts[Int(id)] == 0 { distinct.append(id) }
+        counts[Int(id)] &+= 1
+        tokenCount += 1
+      }
+    }
+    for id in distinct {
+      add(id, Float(counts[Int(id)]), of: model)
+      counts[Int(id)] = 0
+    }
+  }
+
+  private func add(_ id: Int32, _ count: Float, of model: StaticModel) {
+    rows.append(model.rows?[Int(id)] ?? id)
+    factors.append(model.factors.map { $0[Int(id)] * count } ?? count)
+  }
+
+  /// Writes the mean of the rows; zeros if there are none, as both packages do.
+  func sum(
+    of model: StaticModel, _ kernels: Kernels, _ monitor: CallMonitor,
+    into vector: UnsafeMutableBufferPointer<Float>
+  ) throws(BertQAError) {
+    guard let base = vector.baseAddress else { return }
+    let width = model.width
+    for index in sums.indices { sums[index] = 0 }
+    for first in stride(from: 0, to: rows.count, by: Self.groupRows) {
+      if first > 0 { try monitor.check() }
+      let count = min(Self.groupRows, rows.count - first)
+      rows.withUnsafeBufferPointer { rows in
+        factors.withUnsafeBufferPointer { factors in
+          guard let row = rows.baseAddress, let factor = factors.baseAddress else { return }
+          kernels.table.sum_rows(
+            model.table.bytes.baseAddress, model.table.dataType.format, row + first, factor + first, count,
+            width,
+            base)
+        }
+      }
+      for index in 0..<width { sums[index] += Double(base[index]) }
+    }
+    let count = Double(max(1, tokenCount))
+    for index in 0..<width { base[index] = Float(sums[index] / count) }
+  }
+}

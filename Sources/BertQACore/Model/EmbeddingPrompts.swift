@@ -1,0 +1,72 @@
+/// The texts that an embedding model wants before the texts of a kind, such as "query: ", by their names.
+struct EmbeddingPrompts: Sendable, Equatable {
+  /// In the order of the file.
+  var texts: [(name: String, text: String)] = []
+  /// The name of the prompt that applies if the caller names none.
+  var defaultName: String?
+  /// False: a vector leaves out the prompt's tokens and the special tokens before it.
+  var isPooled = true
+
+  /// The names that every model has in sentence-transformers, with an empty prompt unless the model has another.
+  private static let usual = ["query", "document"]
+
+  private enum Key {
+    static let texts = "prompts"
+    static let defaultName = "default_prompt_name"
+    static let isPooled = "include_prompt"
+  }
+
+  static func == (a: Self, b: Self) -> Bool {
+    (a.defaultName, a.isPooled) == (b.defaultName, b.isPooled)
+      && a.texts.elementsEqual(b.texts) { ($0.name, $0.text) == ($1.name, $1.text) }
+  }
+
+  init() {}
+
+  /// Reads `config_sentence_transformers.json`, or the "bertqa" object of `config.json`.
+  init(_ reader: ObjectReader) throws(BertQAError) {
+    if let prompts = try reader.reader(Key.texts) {
+      for member in prompts.object.members {
+        texts.append((member.key, try prompts.string(member.key) ?? ""))
+      }
+    }
+    defaultName = try reader.string(Key.defaultName)
+    isPooled = try reader.bool(Key.isPooled) ?? true
+    guard let defaultName, self[defaultName] == nil else { return }
+    throw BertQAError(
+      .invalidModel,
+      "\(reader.file): \(quoted(Key.defaultName)) is \(quoted(defaultName)), which is not among \"prompts\"")
+  }
+
+  /// Reads `config_sentence_transformers.json`, if the directory has it.
+  init(_ directory: ModelDirectory) throws(BertQAError) {
+    let name = "config_sentence_transformers.json"
+    if directory.exists(name) { try self.init(directory.object(in: name)) } else { self.init() }
+  }
+
+  /// Writes the prompts as members of "bertqa".
+  func write(to own: inout JSON.Object) {
+    if !texts.isEmpty {
+      var prompts = JSON.Object()
+      for prompt in texts { prompts[prompt.name] = .string(prompt.text) }
+      own[Key.texts] = .object(prompts)
+    }
+    if let defaultName { own[Key.defaultName] = .string(defaultName) }
+    if !isPooled { own[Key.isPooled] = .bool(false) }
+  }
+
+  subscript(name: String) -> String? {
+    texts.first { $0.name == name }?.text ?? (Self.usual.contains(name) ? "" : nil)
+  }
+
+  /// Returns the text that a call puts before its texts: `prompt`, else that of the name, else the model's default.
+  func text(named name: String?, otherwise prompt: String?) throws(BertQAError) -> [UInt8] {
+    if let prompt { return Array(prompt.utf8) }
+    guard let name = name ?? defaultName else { return [] }
+    if let text = self[name] { return Array(text.utf8) }
+    let names = texts.map(\.name) + Self.usual.filter { usual in !texts.contains { $0.name == usual } }
+    throw BertQAError(
+      .invalidArgument, argument: "prompt_name",
+      "is \(quoted(name)); the model has \(names.prefix(32).map(quoted).joined(separator: ", "))")
+  }
+}

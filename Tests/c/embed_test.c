@@ -65,6 +65,28 @@ static void test_options(void) {
   free(document);
 }
 
+static void test_prompts(void) {
+  bertqa_embed_options options = BERTQA_EMBED_OPTIONS_INIT;
+  float plain[LENGTH], behind[LENGTH], found[LENGTH];
+  embed("dog", NULL, plain);
+  embed("the dog", NULL, behind);
+  bertqa_text prompt = {"the ", 4}, name = {"query", 5};
+  options.prompt = &prompt;
+  options.prompt_name = &name; /* not read beside a prompt */
+  embed("dog", &options, found);
+  CHECK(memcmp(found, behind, sizeof found) == 0 && memcmp(found, plain, sizeof found) != 0);
+  options.prompt = NULL;
+  embed("dog", &options, found); /* empty, as the model has no other */
+  CHECK(memcmp(found, plain, sizeof found) == 0);
+  const bertqa_text wrong[] = {{"other", 5}, {"", 0}, {NULL, 5}, {"\xff", 1}};
+  const bertqa_text_pair text = {"dog", 3, NULL, 0};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    options.prompt_name = &wrong[i];
+    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &text, 1, &options, found, LENGTH, NULL));
+    CHECK(strcmp(bertqa_last_error_argument(), "prompt_name") == 0);
+  }
+}
+
 static int32_t stop(void *user) { return ++*(int *)user; }
 static void nothing(void *out) { (void)out; }
 
@@ -123,6 +145,7 @@ int main(int argc, char **argv) {
   context = fixture_context("tiny-bert-embedder", 2);
   test_vectors();
   test_options();
+  test_prompts();
   test_refused();
   test_wrong_models();
   bertqa_context_free(context);

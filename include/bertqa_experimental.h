@@ -653,6 +653,12 @@ typedef struct bertqa_patterns_options {
 
 void bertqa_patterns_options_init(bertqa_patterns_options *options, size_t struct_size);
 
+/* Sets *patterns to the sum of those with these names, in lower case and without "BERTQA_PATTERN_", or
+ * of groups of them: "all" (those that are safe everywhere), "us", "uk", "eu", "br", "in", "au"; commas
+ * separate them: "all,us". Errors: INVALID_ARGUMENT, with the known names. */
+BERTQA_MUST_CHECK bertqa_status bertqa_patterns_named(const char *names, size_t length,
+                                                      bertqa_pattern *patterns);
+
 /* Finds personal data in a text by rule, without a model. The labels are the constants' names without
  * "BERTQA_PATTERN_", the scores 1; no two of them overlap. Time: linear in the length.
  * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
@@ -660,22 +666,121 @@ BERTQA_MUST_CHECK bertqa_status bertqa_patterns(const char *text, size_t length,
                                                 const bertqa_patterns_options *options,
                                                 bertqa_entity_list **list);
 
-/* Writes the text with its entities replaced by `replacement` or, if that is NULL, by each one's label
- * in brackets, such as "[PER]". Overlapping entities are replaced as one, with the label of the one
- * that begins first; of several that begin there, the longest. A character is replaced as a whole, with
- * its combining marks.
+/* A part of a text and its label. Fixed for ever. */
+typedef struct bertqa_labelled_range {
+  bertqa_range bytes;
+  const char *label; /* UTF-8 */
+  size_t label_length;
+  float score;
+  int32_t reserved; /* 0 */
+} bertqa_labelled_range;
+
+/* Makes a list of entities that the host found by other means, for the functions below.
+ * ranges: [count], of this text, in any order; they are copied. call: may be NULL.
+ * Errors: INVALID_ARGUMENT for a range outside of the text and for a label that is empty, is not valid
+ * UTF-8 or has a NUL; TOO_LARGE; OUT_OF_MEMORY; CANCELLED; DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_entity_list_create(const char *text, size_t length,
+                                                          const bertqa_labelled_range *ranges,
+                                                          size_t count,
+                                                          const bertqa_call_options *call,
+                                                          bertqa_entity_list **list);
+
+/* Makes one list of several, with the other places of what they have: a name found once in the text,
+ * wherever it stands, in any case and with any spaces and marks between its words. Time: linear in the
+ * text.
+ * lists: [list_count], of this text; an entry may be NULL. call: may be NULL.
+ * Errors: INVALID_ARGUMENT, also for an entity outside of the text; TOO_LARGE; OUT_OF_MEMORY; CANCELLED;
+ * DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_everywhere(const char *text, size_t length,
+                                                  const bertqa_entity_list *const *lists,
+                                                  size_t list_count,
+                                                  const bertqa_call_options *call,
+                                                  bertqa_entity_list **list);
+
+/* The names that replace values in redacted texts, such as "[PER_3]", and the values. A value with a
+ * label has one name. A label's names are numbered from 1 in the order in which values are first seen:
+ * one object for many texts gives a value the same name in all, one for each text starts anew. Threads
+ * may share it; the numbers then depend on which of them is first. */
+typedef struct bertqa_pseudonyms bertqa_pseudonyms;
+
+/* A name and the text that it stands for; either may have any bytes. Fixed for ever. */
+typedef struct bertqa_pseudonym {
+  bertqa_text name;
+  bertqa_text value;
+} bertqa_pseudonym;
+
+/* Errors: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_pseudonyms_create(bertqa_pseudonyms **pseudonyms);
+
+void bertqa_pseudonyms_free(bertqa_pseudonyms *pseudonyms);
+
+/* The names in the order in which they were made. They live as long as the object; NULL beyond the
+ * count. */
+size_t bertqa_pseudonyms_count(const bertqa_pseudonyms *pseudonyms);
+const bertqa_pseudonym *bertqa_pseudonyms_get(const bertqa_pseudonyms *pseudonyms, size_t index);
+
+/* Adds a name of an earlier run. A value then keeps it, and new names have higher numbers.
+ * Errors: INVALID_ARGUMENT for a name that is not a label, "_" and a number in brackets, or that has
+ * another value; TOO_LARGE; OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_pseudonyms_add(bertqa_pseudonyms *pseudonyms,
+                                                      const char *name, size_t name_length,
+                                                      const char *value, size_t value_length);
+
+/* What replaces an entity. */
+typedef int32_t bertqa_replacement;
+enum {
+  BERTQA_REPLACEMENT_LABEL = 0, /* its label in brackets: "[PER]" */
+  BERTQA_REPLACEMENT_TEXT = 1,  /* `text`, for every entity */
+  /* A star for each letter, digit and other character; spaces and punctuation marks stay:
+   * "***-**-1234". The last `keep` of these characters stay, too, but at most half of an entity's. */
+  BERTQA_REPLACEMENT_MASK = 2,
+  /* Its label and the first 32 hexadecimal digits of HMAC-SHA-256 of its bytes with `key`:
+   * "[PER_4b7d...]". The same bytes always give the same; without the key nobody can try values. */
+  BERTQA_REPLACEMENT_HASH = 3,
+  /* Its name among `pseudonyms`: "[PER_3]". A part of the text that looks like a name becomes
+   * "[LITERAL_1]" and so on, so that bertqa_restore returns exactly the text. */
+  BERTQA_REPLACEMENT_PSEUDONYM = 4
+};
+
+/* A member that the replacement does not use must be 0. */
+typedef struct bertqa_redact_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  const char *text;
+  size_t text_length;
+  const char *key; /* at least 16 bytes */
+  size_t key_length;
+  bertqa_pseudonyms *pseudonyms;
+  bertqa_replacement replacement; /* default BERTQA_REPLACEMENT_LABEL */
+  int32_t keep;                   /* default 0: none */
+} bertqa_redact_options;
+
+#define BERTQA_REDACT_OPTIONS_INIT \
+  {sizeof(bertqa_redact_options), NULL, NULL, 0, NULL, 0, NULL, 0, 0}
+
+void bertqa_redact_options_init(bertqa_redact_options *options, size_t struct_size);
+
+/* Writes the text with its entities replaced. Overlapping entities are replaced as one, with the label
+ * of the one that begins first; of several that begin there, the longest. A character is replaced as a
+ * whole, with its combining marks.
  * Writes at most `capacity` bytes, without a NUL; *needed is set to the needed size, and if that is
  * above capacity nothing is written.
- * lists: [list_count], of this text; an entry may be NULL. call: may be NULL. A stopped call may leave
- * a part of the result in `output`.
+ * lists: [list_count], of this text; an entry may be NULL. A stopped call may leave a part of the result
+ * in `output`, and new names in `pseudonyms`.
  * Errors: INVALID_ARGUMENT, also for too small a capacity and for an entity outside of the text;
  * TOO_LARGE; OUT_OF_MEMORY; CANCELLED; DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_redact(const char *text, size_t length,
                                               const bertqa_entity_list *const *lists,
-                                              size_t list_count, const char *replacement,
-                                              size_t replacement_length,
-                                              const bertqa_call_options *call, char *output,
+                                              size_t list_count,
+                                              const bertqa_redact_options *options, char *output,
                                               size_t capacity, size_t *needed);
+
+/* Writes the text with each name of `pseudonyms` replaced by its value: what bertqa_redact had replaced,
+ * in a whole text or in parts of it. output, capacity, needed, errors: as in bertqa_redact. */
+BERTQA_MUST_CHECK bertqa_status bertqa_restore(const char *text, size_t length,
+                                               const bertqa_pseudonyms *pseudonyms,
+                                               const bertqa_call_options *call, char *output,
+                                               size_t capacity, size_t *needed);
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 

@@ -5,8 +5,7 @@ enum Tool {
   static var commands: [any Command.Type] {
     [
       AnswerCommand.self, AskCommand.self, IndexCommand.self, SearchCommand.self, ClassifyCommand.self,
-      TrainClassifierCommand.self,
-      EntitiesCommand.self,
+      TrainClassifierCommand.self, EntitiesCommand.self, RestoreCommand.self,
       EmbedCommand.self,
       PredictCommand.self, GenerateCommand.self, FilterCommand.self, TokenizeCommand.self, InfoCommand.self,
       QuantizeCommand.self, CompleteCommand.self, HelpCommand.self,

@@ -181,39 +181,117 @@ static void test_redaction(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_patterns(mail, sizeof mail - 1, NULL, &list));
   /* Twice the same: what overlaps is replaced as one. */
   const bertqa_entity_list *const lists[] = {list, NULL, list};
-#define REDACT(with, size, room) \
-  bertqa_redact(mail, sizeof mail - 1, lists, 3, with, size, NULL, output, room, &needed)
-  CHECK_STATUS(BERTQA_OK, REDACT(NULL, 0, sizeof output));
-  CHECK(needed == sizeof labels - 1 && memcmp(output, labels, needed) == 0);
-  CHECK_STATUS(BERTQA_OK, REDACT("*", 1, sizeof stars - 1));
-  CHECK(needed == sizeof stars - 1 && memcmp(output, stars, needed) == 0);
-  CHECK_STATUS(BERTQA_OK, REDACT("", 0, sizeof output));
-  CHECK(needed == sizeof stars - 4);
+  bertqa_redact_options options = BERTQA_REDACT_OPTIONS_INIT;
+#define REDACT(room) bertqa_redact(mail, sizeof mail - 1, lists, 3, &options, output, room, &needed)
+#define GIVES(expected) (needed == sizeof expected - 1 && memcmp(output, expected, needed) == 0)
+  CHECK_STATUS(BERTQA_OK, bertqa_redact(mail, sizeof mail - 1, lists, 3, NULL, output, sizeof output, &needed));
+  CHECK(GIVES(labels));
+  CHECK_STATUS(BERTQA_OK, REDACT(sizeof output));
+  CHECK(GIVES(labels));
   output[0] = '?';
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REDACT(NULL, 0, sizeof labels - 2));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REDACT(sizeof labels - 2));
   CHECK(needed == sizeof labels - 1 && output[0] == '?');
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_redact(mail, sizeof mail - 1, lists, 3, NULL, 0, NULL, NULL, 256, &needed));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_redact(mail, 20, lists, 3, NULL, 0, NULL, output, 256, &needed));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_redact(mail, 20, NULL, 3, NULL, 0, NULL, output, 256, &needed));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_redact(mail, 20, lists, 3, NULL, 0, NULL, output, 256, NULL));
-  CHECK_STATUS(BERTQA_OK, bertqa_redact("ab", 2, NULL, 0, NULL, 0, NULL, output, 256, &needed));
+  options.replacement = BERTQA_REPLACEMENT_TEXT;
+  options.text = "*";
+  options.text_length = 1;
+  CHECK_STATUS(BERTQA_OK, REDACT(sizeof stars - 1));
+  CHECK(GIVES(stars));
+  options.text_length = 0;
+  CHECK_STATUS(BERTQA_OK, REDACT(sizeof output));
+  CHECK(needed == sizeof stars - 4);
+  options = (bertqa_redact_options)BERTQA_REDACT_OPTIONS_INIT;
+#define REDACT_OF(length, lists, count, output, needed) bertqa_redact(mail, length, lists, count, NULL, output, 256, needed)
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REDACT_OF(sizeof mail - 1, lists, 3, NULL, &needed));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REDACT_OF(20, lists, 3, output, &needed));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REDACT_OF(20, NULL, 3, output, &needed));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REDACT_OF(20, lists, 3, output, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_redact("ab", 2, NULL, 0, NULL, output, 256, &needed));
   CHECK(needed == 2 && memcmp(output, "ab", 2) == 0);
-  CHECK_STATUS(BERTQA_OK, bertqa_redact(NULL, 0, NULL, 0, NULL, 0, NULL, NULL, 0, &needed));
+  CHECK_STATUS(BERTQA_OK, bertqa_redact(NULL, 0, NULL, 0, NULL, NULL, 0, &needed));
   CHECK(needed == 0);
   int calls = 0;
   bertqa_call_options call = {.struct_size = sizeof call, .cancel = stop, .user = &calls};
-#define REDACT_CALLED bertqa_redact(mail, sizeof mail - 1, lists, 3, NULL, 0, &call, output, 256, &needed)
-  CHECK_STATUS(BERTQA_ERROR_CANCELLED, REDACT_CALLED);
+  options.call = &call;
+  CHECK_STATUS(BERTQA_ERROR_CANCELLED, REDACT(256));
   CHECK(calls == 1);
   call = (bertqa_call_options){.struct_size = sizeof call, .deadline_ns = 1};
-  CHECK_STATUS(BERTQA_ERROR_DEADLINE_EXCEEDED, REDACT_CALLED);
+  CHECK_STATUS(BERTQA_ERROR_DEADLINE_EXCEEDED, REDACT(256));
   call = (bertqa_call_options){.struct_size = sizeof call, .max_bytes = sizeof labels};
-  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, REDACT_CALLED);
+  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, REDACT(256));
   call.max_bytes += 6 * sizeof(void *); /* for the order of the entities, each of which is passed twice */
-  CHECK_STATUS(BERTQA_OK, REDACT_CALLED);
+  CHECK_STATUS(BERTQA_OK, REDACT(256));
   call.struct_size = 4;
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REDACT_CALLED);
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REDACT(256));
   bertqa_entity_list_free(list);
+}
+
+/* The replacements that depend on what they replace. */
+static void test_replacements(void) {
+  static const char text[] = "Ann: 078-05-1120, Ann, [A_7]";
+  const bertqa_labelled_range ranges[] = {
+      {{18, 21}, "A", 1, 1, 0}, {{0, 3}, "A", 1, 1, 0}, {{5, 16}, "SSN", 3, 1, 0}, {{5, 8}, "B", 1, 1, 0}};
+  bertqa_entity_list *list;
+  CHECK_STATUS(BERTQA_OK, bertqa_entity_list_create(text, sizeof text - 1, ranges, 4, NULL, &list));
+  CHECK(bertqa_entity_list_count(list) == 4 && bertqa_entity_list_get(list, 1)->bytes.end == 16);
+  CHECK(bertqa_entity_list_get(list, 1)->code_points.end == 16 && bertqa_entity_list_get(list, 2)->code_points.end == 8);
+  char output[256];
+  size_t needed;
+  bertqa_redact_options options = BERTQA_REDACT_OPTIONS_INIT;
+#define REPLACE \
+  bertqa_redact(text, sizeof text - 1, (const bertqa_entity_list *const *)&list, 1, &options, output, 256, &needed)
+  options.replacement = BERTQA_REPLACEMENT_MASK;
+  CHECK_STATUS(BERTQA_OK, REPLACE);
+  CHECK(GIVES("***: ***-**-****, ***, [A_7]"));
+  options.keep = 4; /* of three letters at most one */
+  CHECK_STATUS(BERTQA_OK, REPLACE);
+  CHECK(GIVES("**n: ***-**-1120, **n, [A_7]"));
+  options.keep = -1;
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REPLACE);
+  options = (bertqa_redact_options)BERTQA_REDACT_OPTIONS_INIT;
+  options.replacement = BERTQA_REPLACEMENT_HASH;
+  options.key = "0123456789abcdef";
+  options.key_length = 16;
+  CHECK_STATUS(BERTQA_OK, REPLACE);
+  CHECK(strncmp(output, "[A_", 3) == 0 && strncmp(output + needed - 7 - 36, output, 36) == 0);
+  options.key_length = 15;
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REPLACE);
+  CHECK(strcmp(bertqa_last_error_argument(), "key") == 0);
+  options = (bertqa_redact_options)BERTQA_REDACT_OPTIONS_INIT;
+  options.replacement = BERTQA_REPLACEMENT_PSEUDONYM;
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REPLACE);
+  CHECK_STATUS(BERTQA_OK, bertqa_pseudonyms_create(&options.pseudonyms));
+  CHECK_STATUS(BERTQA_OK, bertqa_pseudonyms_add(options.pseudonyms, "[A_4]", 5, "Bo", 2));
+  CHECK_STATUS(BERTQA_OK, bertqa_pseudonyms_add(options.pseudonyms, "[A_4]", 5, "Bo", 2));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_pseudonyms_add(options.pseudonyms, "[A_4]", 5, "Al", 2));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_pseudonyms_add(options.pseudonyms, "A_4", 3, "Al", 2));
+  CHECK_STATUS(BERTQA_OK, REPLACE);
+  CHECK(GIVES("[A_5]: [SSN_1], [A_5], [LITERAL_1]"));
+  CHECK(bertqa_pseudonyms_count(options.pseudonyms) == 4);
+  const bertqa_pseudonym *name = bertqa_pseudonyms_get(options.pseudonyms, 2);
+  CHECK(name->name.length == 7 && memcmp(name->name.text, "[SSN_1]", 7) == 0);
+  CHECK(name->value.length == 11 && memcmp(name->value.text, "078-05-1120", 11) == 0);
+  CHECK(bertqa_pseudonyms_get(options.pseudonyms, 4) == NULL && bertqa_pseudonyms_get(NULL, 0) == NULL);
+  CHECK(bertqa_pseudonyms_get(options.pseudonyms, 0)->value.length == 2);
+  char restored[256];
+  const size_t size = needed;
+#define RESTORE(room) bertqa_restore(output, size, options.pseudonyms, NULL, restored, room, &needed)
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, RESTORE(sizeof text - 2));
+  CHECK(needed == sizeof text - 1);
+  CHECK_STATUS(BERTQA_OK, RESTORE(sizeof restored));
+  CHECK(needed == sizeof text - 1 && memcmp(restored, text, needed) == 0);
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_restore("a", 1, NULL, NULL, restored, 256, &needed));
+  options.replacement = 5;
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REPLACE);
+  options.replacement = BERTQA_REPLACEMENT_LABEL;
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REPLACE); /* pseudonyms without their replacement */
+  bertqa_pseudonyms_free(options.pseudonyms);
+  bertqa_pseudonyms_free(NULL);
+  bertqa_entity_list_free(list);
+  const bertqa_labelled_range outside[] = {{{0, 9}, "A", 1, 1, 0}}, reversed[] = {{{2, 1}, "A", 1, 1, 0}}, unnamed[] = {{{0, 1}, "", 0, 1, 0}};
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, outside, 1, NULL, &list));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, reversed, 1, NULL, &list));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, unnamed, 1, NULL, &list));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, NULL, 1, NULL, &list));
 }
 
 static void test_refused(void) {
@@ -277,6 +355,7 @@ int main(int argc, char **argv) {
   test_batches();
   test_patterns();
   test_redaction();
+  test_replacements();
   test_refused();
   test_wrong_models();
   bertqa_context_free(context);

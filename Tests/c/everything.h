@@ -232,9 +232,24 @@ static void find_entities(void) {
   CHECK(bertqa_entity_list_count(lists[1]) > 2 && bertqa_entity_list_get(lists[1], 0) != NULL);
   char redacted[4 * sizeof rich];
   size_t needed;
-  CHECK_STATUS(BERTQA_OK,
-               bertqa_redact(rich, sizeof rich - 1, (const bertqa_entity_list *const *)lists, 2,
-                             NULL, 0, NULL, redacted, sizeof redacted, &needed));
+  CHECK_STATUS(BERTQA_OK, bertqa_redact(rich, sizeof rich - 1, (const bertqa_entity_list *const *)lists, 2, NULL,
+                                        redacted, sizeof redacted, &needed));
+  bertqa_redact_options options = BERTQA_REDACT_OPTIONS_INIT;
+  bertqa_redact_options_init(&options, sizeof options);
+  options.replacement = BERTQA_REPLACEMENT_PSEUDONYM;
+  CHECK_STATUS(BERTQA_OK, bertqa_pseudonyms_create(&options.pseudonyms));
+  CHECK_STATUS(BERTQA_OK, bertqa_pseudonyms_add(options.pseudonyms, "[A_1]", 5, "a", 1));
+  const bertqa_labelled_range part = {{0, 4}, "A", 1, 1, 0};
+  bertqa_entity_list *made_list;
+  CHECK_STATUS(BERTQA_OK, bertqa_entity_list_create(rich, sizeof rich - 1, &part, 1, NULL, &made_list));
+  CHECK_STATUS(BERTQA_OK, bertqa_redact(rich, sizeof rich - 1, (const bertqa_entity_list *const *)&made_list, 1,
+                                        &options, redacted, sizeof redacted, &needed));
+  CHECK(bertqa_pseudonyms_count(options.pseudonyms) == 2 && bertqa_pseudonyms_get(options.pseudonyms, 1) != NULL);
+  char restored[sizeof rich];
+  CHECK_STATUS(BERTQA_OK, bertqa_restore(redacted, needed, options.pseudonyms, NULL, restored, sizeof restored,
+                                         &needed));
+  bertqa_entity_list_free(made_list);
+  bertqa_pseudonyms_free(options.pseudonyms);
   bertqa_entity_list_free(lists[0]);
   bertqa_entity_list_free(lists[1]);
   column made;

@@ -211,8 +211,35 @@ static bertqa_status patterns(void) {
 }
 static bertqa_status redact(void) {
   const bertqa_entity_list *const lists[] = {found, found};
+  const bertqa_redact_options options = {.struct_size = sizeof options, .call = &call};
   size_t needed;
-  return bertqa_redact(text, length, lists, 2, NULL, 0, &call, output, 4 * length + 64, &needed);
+  return bertqa_redact(text, length, lists, 2, &options, output, 4 * length + 64, &needed);
+}
+static bertqa_status redact_by_names(void) {
+  const bertqa_entity_list *const lists[] = {found};
+  bertqa_redact_options options = {
+      .struct_size = sizeof options, .call = &call, .replacement = BERTQA_REPLACEMENT_PSEUDONYM};
+  size_t needed;
+  bertqa_status status = bertqa_pseudonyms_create(&options.pseudonyms);
+  if (status == BERTQA_OK)
+    status = bertqa_redact(text, length, lists, 1, &options, output, 4 * length + 64, &needed);
+  bertqa_pseudonyms_free(options.pseudonyms);
+  return status;
+}
+static bertqa_status entity_list(void) {
+  bertqa_labelled_range ranges[2] = {{{0, length}, "A", 1, 1, 0}, {{0, length / 2}, "B", 1, 1, 0}};
+  bertqa_entity_list *list;
+  const bertqa_status status = bertqa_entity_list_create(text, length, ranges, 2, &call, &list);
+  bertqa_entity_list_free(list);
+  return status;
+}
+static bertqa_status restore(void) {
+  bertqa_pseudonyms *names;
+  size_t needed;
+  bertqa_status status = bertqa_pseudonyms_create(&names);
+  if (status == BERTQA_OK) status = bertqa_restore(text, length, names, &call, output, 4 * length + 64, &needed);
+  bertqa_pseudonyms_free(names);
+  return status;
 }
 
 static bertqa_sequence_options sequence_options(void) {
@@ -351,7 +378,10 @@ static const function functions[] = {
     {"bertqa_labeler_classify", labeler_classify},
     {"bertqa_word_counts", word_counts},
     {"bertqa_patterns", patterns},
+    {"bertqa_entity_list_create", entity_list},
     {"bertqa_redact", redact},
+    {"bertqa_redact, pseudonyms", redact_by_names},
+    {"bertqa_restore", restore},
     {"bertqa_sequence_predict", predict},
     {"bertqa_sequence_predict_text", predict_text},
     {"bertqa_sequence_step", step},

@@ -171,7 +171,9 @@ static void redact(void) {
   const bertqa_entity_list *const lists[] = {list};
   size_t needed;
   char *output = malloc(8 * MILLION);
-  CHECK_CALL(bertqa_redact(mails, 7 * MILLION, lists, 1, "-", 1, &call, output, 8 * MILLION, &needed));
+  const bertqa_redact_options options = {.struct_size = sizeof options, .call = &call, .text = "-",
+                                         .text_length = 1, .replacement = BERTQA_REPLACEMENT_TEXT};
+  CHECK_CALL(bertqa_redact(mails, 7 * MILLION, lists, 1, &options, output, 8 * MILLION, &needed));
   CHECK(needed == 2 * MILLION);
   free(output);
   bertqa_entity_list_free(list);

@@ -380,7 +380,9 @@ static void test_redaction(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_patterns(text, 7 * COUNT, NULL, &list));
   CHECK(bertqa_entity_list_count(list) == COUNT);
   const bertqa_entity_list *const lists[] = {list};
-  CHECK_POLLED(3, bertqa_redact(text, 7 * COUNT + BEHIND, lists, 1, "-", 1, &call, output, 7 * COUNT + BEHIND, &needed), (void)0);
+  const bertqa_redact_options options = {.struct_size = sizeof options, .call = &call, .text = "-",
+                                         .text_length = 1, .replacement = BERTQA_REPLACEMENT_TEXT};
+  CHECK_POLLED(3, bertqa_redact(text, 7 * COUNT + BEHIND, lists, 1, &options, output, 7 * COUNT + BEHIND, &needed), (void)0);
   CHECK(needed == 2 * COUNT + BEHIND);
   bertqa_entity_list_free(list);
   free(text);

@@ -18,6 +18,9 @@ TOKENS = [
     PREFIX / "share/bertqa/models/qa-minilm-l6/vocab.txt",
 ]
 
+# Personal data by rule, which needs no model.
+PATTERNS_OF_ALL = ["filter", "--task=entities", "--patterns=all"]
+
 RECORD = b'{"text":"a b"}\n'
 DONE = b'{"text":"a b","bertqa":[1037,1038]}\n'
 # Slow enough to be interrupted.

@@ -1,4 +1,4 @@
-/* The functions of one text: labels, entities, vectors, tokens. */
+/* The functions of one text: labels, entities, personal data, vectors, tokens. */
 #include "bertqa_pg.h"
 
 #include <catalog/pg_type.h>
@@ -6,6 +6,8 @@
 #include <math.h>
 #include <miscadmin.h>
 #include <utils/array.h>
+
+#include "../replacement.h"
 
 static bertqa_classification *find_labels(bertqa_text document) {
   const bertqa_context *context = session_model(BERTQA_TASK_CLASSIFY);
@@ -96,6 +98,55 @@ Datum bertqa_pg_entities(PG_FUNCTION_ARGS) {
   { bertqa_entity_list_free(entities); }
   PG_END_TRY();
   PG_RETURN_NULL();
+}
+
+static bertqa_patterns_options named_patterns(FunctionCallInfo fcinfo, int index) {
+  bertqa_text names = utf8_argument(fcinfo, index);
+  bertqa_patterns_options options = {.struct_size = sizeof options, .call = &interruptible};
+  bertqa_status status = bertqa_patterns_named(names.text, names.length, &options.patterns);
+  if (status != BERTQA_OK) raise_status(status);
+  return options;
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_patterns);
+Datum bertqa_pg_patterns(PG_FUNCTION_ARGS) {
+  InitMaterializedSRF(fcinfo, 0);
+  bertqa_text document = utf8_argument(fcinfo, 0);
+  bertqa_patterns_options options = named_patterns(fcinfo, 1);
+  bertqa_entity_list *entities;
+  bertqa_status status = bertqa_patterns(document.text, document.length, &options, &entities);
+  if (status != BERTQA_OK) raise_status(status);
+  PG_TRY();
+  { put_entities((ReturnSetInfo *)fcinfo->resultinfo, entities, document); }
+  PG_FINALLY();
+  { bertqa_entity_list_free(entities); }
+  PG_END_TRY();
+  PG_RETURN_NULL();
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_redact);
+Datum bertqa_pg_redact(PG_FUNCTION_ARGS) {
+  bertqa_text document = utf8_argument(fcinfo, 0);
+  bertqa_patterns_options patterns = named_patterns(fcinfo, 1);
+  bertqa_redact_options options = {.struct_size = sizeof options, .call = &interruptible};
+  const char *wrong =
+      read_replacement(utf8_argument(fcinfo, 2), utf8_argument(fcinfo, 3), &options);
+  if (wrong != NULL) ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong));
+  bertqa_entity_list *found = NULL;
+  size_t length;
+  bertqa_status status = begin_redaction(document, &patterns, &options, &found, &length);
+  /* It returns NULL rather than raise an error, which would jump over the end. */
+  char *output =
+      status == BERTQA_OK ? palloc_extended(length + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM) : NULL;
+  if (status != BERTQA_OK) {
+    bertqa_pseudonyms_free(options.pseudonyms);
+    bertqa_entity_list_free(found);
+    raise_status(status);
+  }
+  status = end_redaction(document, &options, found, output, length);
+  if (status != BERTQA_OK) raise_status(status);
+  if (output == NULL) ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"));
+  PG_RETURN_DATUM(server_text(output, length));
 }
 
 PG_FUNCTION_INFO_V1(bertqa_pg_embed);

@@ -54,6 +54,7 @@ int sqlite_code(bertqa_status status);
 /* Register the functions and tables; each has its own file. They return SQLite's codes. */
 int register_functions(sqlite3 *database, connection *connection);
 int register_answer_all(sqlite3 *database, connection *connection);
+int register_redact(sqlite3 *database, connection *connection);
 int register_tables(sqlite3 *database, connection *connection);
 int register_match(sqlite3 *database);
 

@@ -16,6 +16,7 @@ __attribute__((visibility("default"))) int sqlite3_bertqasqlite_init(
   if (connection == NULL) return SQLITE_NOMEM;
   int code = register_functions(database, connection);
   if (code == SQLITE_OK) code = register_answer_all(database, connection);
+  if (code == SQLITE_OK) code = register_redact(database, connection);
   if (code == SQLITE_OK) code = register_tables(database, connection);
   if (code == SQLITE_OK) code = register_match(database);
   connection_release(connection);

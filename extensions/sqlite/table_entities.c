@@ -1,4 +1,6 @@
-/* bertqa_entities(text) */
+/* bertqa_entities(text), bertqa_patterns(text [, patterns]) */
+#include <bertqa_experimental.h>
+
 #include "tables.h"
 
 SQLITE_EXTENSION_INIT3
@@ -14,6 +16,21 @@ static int find(connection *connection, const bertqa_text *texts, int32_t k,
   bertqa_entities_options options = {.struct_size = sizeof options, .call = call};
   bertqa_entity_list *found;
   status = bertqa_entities(context, texts[0].text, texts[0].length, &options, &found);
+  *rows = found;
+  return status == BERTQA_OK ? SQLITE_OK : failed_call(status, message);
+}
+
+static int find_patterns(connection *connection, const bertqa_text *texts, int32_t k,
+                         const bertqa_call_options *call, void **rows, char **message) {
+  (void)connection;
+  (void)k;
+  bertqa_patterns_options options = {.struct_size = sizeof options, .call = call};
+  bertqa_entity_list *found = NULL;
+  bertqa_status status = BERTQA_OK;
+  if (texts[1].text != NULL)
+    status = bertqa_patterns_named(texts[1].text, texts[1].length, &options.patterns);
+  if (status == BERTQA_OK)
+    status = bertqa_patterns(texts[0].text, texts[0].length, &options, &found);
   *rows = found;
   return status == BERTQA_OK ? SQLITE_OK : failed_call(status, message);
 }
@@ -49,6 +66,22 @@ const table_kind entities_kind = {
     .argument_count = 1,
     .text_count = 1,
     .find = find,
+    .count = count,
+    .give = give,
+    .free = free_rows};
+
+const table_kind patterns_kind = {
+    .name = "bertqa_patterns",
+    .schema =
+        "CREATE TABLE bertqa_patterns(entity TEXT, label TEXT, score REAL, start_byte INTEGER,"
+        " end_byte INTEGER, start_char INTEGER, end_char INTEGER, text TEXT HIDDEN,"
+        " patterns TEXT HIDDEN)",
+    .usage = "bertqa_patterns(text) needs a text",
+    .column_count = COLUMNS,
+    .argument_count = 2,
+    .text_count = 1,
+    .has_text_option = 1,
+    .find = find_patterns,
     .count = count,
     .give = give,
     .free = free_rows};

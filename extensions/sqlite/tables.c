@@ -118,8 +118,8 @@ int failed_call(bertqa_status status, char **message) {
 static int read_k(table *table, cursor *cursor, int32_t *k) {
   sqlite3_value *value = cursor->arguments[table->kind->text_count];
   *k = 0;
-  if (table->kind->argument_count == table->kind->text_count || value == NULL ||
-      sqlite3_value_type(value) == SQLITE_NULL) {
+  if (table->kind->argument_count == table->kind->text_count || table->kind->has_text_option ||
+      value == NULL || sqlite3_value_type(value) == SQLITE_NULL) {
     return SQLITE_OK;
   }
   sqlite3_int64 given = sqlite3_value_int64(value);
@@ -148,6 +148,15 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int co
   for (int i = 0; i < table->kind->text_count; i++) {
     if (sqlite3_value_type(cursor->arguments[i]) == SQLITE_NULL) return SQLITE_OK;
     if (text_argument(cursor->arguments[i], &cursor->texts[i])) return SQLITE_NOMEM;
+  }
+  if (table->kind->has_text_option) {
+    const int option = table->kind->text_count;
+    cursor->texts[option] = (bertqa_text){NULL, 0};
+    sqlite3_value *value = cursor->arguments[option];
+    if (value != NULL) {
+      if (sqlite3_value_type(value) == SQLITE_NULL) return SQLITE_OK;
+      if (text_argument(value, &cursor->texts[option])) return SQLITE_NOMEM;
+    }
   }
   int32_t k;
   int code = read_k(table, cursor, &k);
@@ -205,7 +214,7 @@ int register_tables(sqlite3 *database, connection *connection) {
                                         .xEof = is_at_end,
                                         .xColumn = give_column,
                                         .xRowid = row_id};
-  const table_kind *kinds[] = {&answers_kind, &labels_kind, &entities_kind, &search_kind,
+  const table_kind *kinds[] = {&answers_kind, &labels_kind, &entities_kind, &patterns_kind, &search_kind,
                                &ask_kind};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     module_data *data = sqlite3_malloc64(sizeof *data);

@@ -8,10 +8,11 @@
 
 typedef struct table_kind {
   const char *name, *schema, *usage;
-  int column_count; /* then follow the arguments as hidden columns: the texts, then at most k */
+  int column_count; /* then follow the arguments as hidden columns: the texts, then at most one more */
   int argument_count, text_count;
-  /* Computes the rows. k is 0 if it is absent. Returns SQLite's code; the message of an error is
-   * freed by SQLite. */
+  int has_text_option; /* the argument after the texts is another text; else it is k */
+  /* Computes the rows. k is 0 if it is absent, and so is the length of an optional text. Returns
+   * SQLite's code; the message of an error is freed by SQLite. */
   int (*find)(connection *connection, const bertqa_text *texts, int32_t k,
               const bertqa_call_options *call, void **rows, char **message);
   size_t (*count)(const void *rows);
@@ -20,7 +21,7 @@ typedef struct table_kind {
   void (*free)(void *rows);
 } table_kind;
 
-extern const table_kind answers_kind, labels_kind, entities_kind, search_kind, ask_kind;
+extern const table_kind answers_kind, labels_kind, entities_kind, patterns_kind, search_kind, ask_kind;
 
 /* Returns SQLite's code for a failed call of the library, and sets the message. */
 int failed_call(bertqa_status status, char **message);

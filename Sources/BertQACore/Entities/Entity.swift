@@ -65,3 +65,67 @@ struct RangeLocator {
     } while position.byte < byte
   }
 }
+
+extension EntityList {
+  /// Entities that were found by other means.
+  /// - Parameter parts: of this text, in any order.
+  public init(
+    of text: UnsafeBufferPointer<UInt8>, _ parts: [(label: String, bytes: TextRange, score: Float)],
+    call: CallOptions = CallOptions()
+  ) throws(BertQAError) {
+    let monitor = CallMonitor(call)
+    try monitor.checkNow()
+    for (_, bytes, _) in parts where bytes.start < 0 || bytes.start > bytes.end || bytes.end > text.count {
+      throw BertQAError(
+        .invalidArgument, "a range is \(bytes.start) to \(bytes.end), but the text has \(text.count) bytes")
+    }
+    let poll = CallPoll(monitor)
+    let parts = try parts.checkedSorted(poll) {
+      ($0.bytes.start, $1.bytes.end) < ($1.bytes.start, $0.bytes.end)
+    }
+    entities = try [Entity](resultCapacity: parts.count, monitor)
+    var starts = RangeLocator(text, monitor)
+    for (label, bytes, score) in parts {
+      let start = TextRange(start: bytes.start, end: bytes.start)
+      var entity = try starts.entity(label, start, score)
+      entity.bytes = bytes
+      entities.append(entity)
+    }
+    // An end may lie before that of an earlier entity.
+    var order = try [Int](checkedCapacity: parts.count, monitor)
+    order += parts.indices
+    try order.checkedSort(poll) { parts[$0].bytes.end < parts[$1].bytes.end }
+    var ends = RangeLocator(text, monitor)
+    for index in order {
+      let end = TextRange(start: parts[index].bytes.end, end: parts[index].bytes.end)
+      let place = try ends.entity("", end, 1)
+      let entity = entities[index]
+      entities[index].codePoints = TextRange(start: entity.codePoints.start, end: place.codePoints.end)
+      entities[index].utf16 = TextRange(start: entity.utf16.start, end: place.utf16.end)
+    }
+  }
+
+  /// The entities of several lists of a text, in its order; those that begin at one place, the longest first.
+  public init(
+    merging lists: [[Entity]], of text: UnsafeBufferPointer<UInt8>, call: CallOptions = CallOptions()
+  ) throws(BertQAError) {
+    let monitor = CallMonitor(call)
+    try monitor.checkNow()
+    var all = try [Entity](checkedCapacity: lists.reduce(0) { $0 + $1.count }, monitor)
+    for list in lists {
+      for entity in list {
+        let bytes = entity.bytes
+        guard bytes.start >= 0, bytes.start <= bytes.end, bytes.end <= text.count else {
+          throw BertQAError(
+            .invalidArgument,
+            "an entity has bytes \(bytes.start) to \(bytes.end), but the text has \(text.count): it belongs to another text"
+          )
+        }
+        all.append(entity)
+      }
+    }
+    entities = try all.checkedSorted(CallPoll(monitor)) {
+      ($0.bytes.start, $1.bytes.end) < ($1.bytes.start, $0.bytes.end)
+    }
+  }
+}

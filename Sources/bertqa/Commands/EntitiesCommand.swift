@@ -25,11 +25,11 @@ struct EntitiesCommand: Command {
       OptionSection(CallLimits.title, CallLimits.rows("a text")),
     ],
     notes: [
-      "With several files, each line begins with the file and a tab. With --redact a text is printed "
+      "With several files, each line begins with the file and a tab. With --redact, --mask, --hash and --pseudonym a text is printed "
         + "unchanged, in its encoding, except for the replacements; a text that is not valid in --encoding is left out."
     ],
     exitCodes:
-      "0 something was found, or --redact; 1 nothing was found; 2 wrong usage; 3 a file or the model cannot be read "
+      "0 something was found, or the text was redacted; 1 nothing was found; 2 wrong usage; 3 a file or the model cannot be read "
       + "or is invalid (other files are still read); 4 out of memory, the output cannot be written, or a defect in the "
       + "program",
     examples: [
@@ -45,6 +45,7 @@ struct EntitiesCommand: Command {
   private var search = EntitySearch()
   private let limits: CallLimits
   private let printsJSON: Bool
+  private let mapping: ArgumentText?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     try EntitiesCommand(arguments).run(to: output)
@@ -55,6 +56,8 @@ struct EntitiesCommand: Command {
     limits = try CallLimits(arguments)
     printsJSON = arguments.has(.json)
     for given in arguments.options { try search.set(given) }
+    try search.checkTogether(arguments)
+    mapping = arguments.last(.mapping)?.text
     sources = try TextSource.all(arguments)
   }
 
@@ -62,9 +65,11 @@ struct EntitiesCommand: Command {
     let context = search.usesModel ? try model.load() : nil
     // Before any text is read: a mistake in the options, or another kind of model, is reported at once.
     try ofCore(Self.invocation) { () throws(BertQAError) in try context?.validate(search.options) }
+    var names: MappingFile?
+    if let mapping, let pseudonyms = search.pseudonyms { names = try MappingFile(mapping, pseudonyms) }
     var hasFound = false
     let code = try TextSource.forEach(sources) { source, text throws(ToolError) in
-      if search.redaction != .none { try checkEncoding(of: text, source) }
+      if search.redacts { try checkEncoding(of: text, source) }
       var search = search
       let progress = Progress(subject: source.shown)
       progress?.follow(&search.options.call)
@@ -77,6 +82,7 @@ struct EntitiesCommand: Command {
           redacted: try search.redacted(text.bytes, list.entities))
       }
       progress?.clear()
+      try names?.save()
       hasFound = hasFound || record.redacted != nil || !record.list.entities.isEmpty
       output.write(
         printsJSON ? record.json() : record.lines(showsFile: sources.count > 1, encoding: text.encoding))
@@ -90,7 +96,8 @@ struct EntitiesCommand: Command {
     if let encoding = text.encoding, !text.isDecodable {
       throw .ofOneText("\(source.shown): not valid \(encoding.name)")
     }
-    if !source.reading.isForced, text.encoding == nil, !text.bytes.isValidUTF8 {
+    // The mapping is JSON, which has only valid text.
+    if !source.reading.isForced || mapping != nil, text.encoding == nil, !text.bytes.isValidUTF8 {
       throw .ofOneText(
         "\(source.shown): not valid UTF-8, so names would be missed: --encoding NAME reads another encoding, "
           + "and --force redacts what can be read")

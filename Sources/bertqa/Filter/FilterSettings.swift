@@ -81,6 +81,7 @@ struct FilterSettings {
   private(set) var stopTimeout = 10.0
   private(set) var output: ArgumentText?
   private(set) var checkpoint: ArgumentText?
+  private(set) var mapping: ArgumentText?
   /// The time between two checkpoints in seconds.
   private(set) var checkpointInterval = 1.0
   private(set) var stats: ArgumentText?
@@ -153,6 +154,7 @@ struct FilterSettings {
     case .stopTimeout: stopTimeout = try given.seconds()
     case .output: output = given.text
     case .resume: checkpoint = given.text
+    case .mapping: mapping = given.text
     case .checkpointInterval: checkpointInterval = try given.seconds()
     case .stats: stats = given.text
     case .metrics: metrics = given.text
@@ -217,16 +219,22 @@ struct FilterSettings {
     if encoding != nil, follows, checkpoint != nil {
       throw arguments.usage("--encoding does not go with both --follow and --resume")
     }
-    if case .text(let replacement) = entitySearch.redaction, isInPlace, let encoding,
-      encoding.encoded(String(decoding: replacement.bytes, as: UTF8.self)) == nil
+    if case .text(let replacement)? = entitySearch.action(), isInPlace, let encoding,
+      encoding.encoded(String(decoding: replacement, as: UTF8.self)) == nil
     {
       throw arguments.usage("\(encoding.name) does not have all characters of --redact")
     }
     if fieldNames != nil, idsOnly { throw arguments.usage("--fields does not go with --ids") }
-    if fieldNames != nil, entitySearch.redaction != .none {
-      throw arguments.usage("--fields does not go with --redact")
+    try entitySearch.checkTogether(arguments)
+    if fieldNames != nil, let option = entitySearch.redactingOption {
+      throw arguments.usage("--fields does not go with \(option.spelling)")
     }
-    if isInPlace, entitySearch.redaction == .none { throw arguments.usage("--in-place goes with --redact") }
+    if isInPlace, !entitySearch.redacts {
+      throw arguments.usage("--in-place goes with --redact, --mask, --hash and --pseudonym")
+    }
+    if checkpoint != nil, entitySearch.pseudonyms != nil, mapping == nil {
+      throw arguments.usage("--resume with --pseudonym needs --mapping, which has the names so far")
+    }
     if texts.count > 60 { throw arguments.usage("more than 59 questions") }
     if checkpoint != nil, output == nil || inputs.contains(where: \.isStandardInput) {
       throw arguments.usage("--resume needs input files and --output")
@@ -241,7 +249,7 @@ struct FilterSettings {
   /// True if the result replaces the text, which must not appear in the output.
   var replacesText: Bool {
     isInPlace
-      || entitySearch.redaction != .none && !format.isTable && outputField.segments == texts[0].segments
+      || entitySearch.redacts && !format.isTable && outputField.segments == texts[0].segments
   }
 
   /// True if the task needs no model.

@@ -19,6 +19,7 @@ enum FilterSetup {
         if error.status != .cancelled { throw error }
       }
     }
+    settings.entitySearch.pseudonyms?.removeAll(from: 0)
     return RecordCalls(task: task, limits: settings.limits, call: call)
   }
 
@@ -64,11 +65,15 @@ enum FilterSetup {
       let deadLetters = try settings.policy.deadLetters.map { path throws(ToolError) in
         try DeadLetters(path: path, isResumable: progress != nil)
       }
+      var mapping: MappingFile?
+      if let path = settings.mapping, let names = settings.entitySearch.pseudonyms {
+        mapping = try MappingFile(path, names)
+      }
       let watch = settings.follows ? try FileWatch(settings.inputs[0], settings.reading, stop: stop) : nil
       let start: FilterProgress.Position
       var counters = FilterCounters()
       var header: [UInt8] = []
-      if let done = try progress?.resume(settings, output, deadLetters, watch) {
+      if let done = try progress?.resume(settings, output, deadLetters, mapping, watch) {
         (start, counters, header) = done
       } else if let watch {
         let followed = try FollowedFile(.present, watch, settings.reading)
@@ -83,7 +88,7 @@ enum FilterSetup {
           texts: settings.texts, stringCount: settings.coerces ? 0 : settings.texts.count, id: settings.id,
           output: settings.outputField, maximumTextBytes: settings.maximumDocumentBytes,
           nullText: settings.nullText, isTextReplaced: settings.replacesText,
-          isTextRedacted: settings.entitySearch.redaction != .none),
+          isTextRedacted: settings.entitySearch.redacts),
         newNames: ((settings.isInPlace ? [] : calls.task.columns) + ["error"]).map {
           Array("\(settings.outputField.name)_\($0)".utf8)
         }, isChecked: settings.encoding != nil)
@@ -101,8 +106,8 @@ enum FilterSetup {
       try Thread.start { queue.fill(from: reader) }
       return FilterRun(
         settings, calls: calls, form: form, start: start, inputSize: inputSize, header: header,
-        queue: queue, stop: stop, output: output, deadLetters: deadLetters, progress: progress,
-        watch: watch, counters: counters)
+        queue: queue, stop: stop, output: output, deadLetters: deadLetters, mapping: mapping,
+        progress: progress, watch: watch, counters: counters)
     } catch {
       output.abandon()
       progress?.abandon(isUnused: false)

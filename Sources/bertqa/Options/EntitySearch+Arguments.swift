@@ -2,19 +2,17 @@ import BertQACore
 
 /// The entities that `bertqa entities` and the filter search for, and their redaction.
 struct EntitySearch {
-  /// The replacement of entities in redacted text.
-  enum Redaction: Equatable {
-    case none
-    /// The entity's label in brackets.
-    case labels
-    case text(ArgumentBytes)
+  /// The texts over which the same value has the same name.
+  enum PseudonymScope: String, CaseIterable {
+    case run, record
   }
 
-  /// The value of an argument as bytes.
-  struct ArgumentBytes: Equatable, CustomStringConvertible {
-    let bytes: [UInt8]
-
-    var description: String { "\(bytes)" }
+  /// The replacement of entities in redacted text.
+  private enum Redaction {
+    case none
+    case fixed(RedactionAction)
+    /// Names that start anew in each text.
+    case pseudonymInText
   }
 
   var options = EntityOptions()
@@ -22,10 +20,15 @@ struct EntitySearch {
   private(set) var patterns: PIIKinds?
   private var regions: [String] = []
   private var isEverywhere = false
-  private(set) var redaction = Redaction.none
+  private var redaction = Redaction.none
+  /// The option that asked for redaction; nil if none did.
+  private(set) var redactingOption: Option?
+  /// The names of a run; nil unless they are the same in all its texts.
+  private(set) var pseudonyms: Pseudonyms?
+  /// What tells the redaction from others in `meaning`.
+  private var redactionMeaning = ""
   private var namesModel = false
 
-  private static let patterns = Array(PIIKinds.groups) + Array(PIIKinds.names)
   static let aggregations = TokenAggregation.allCases.map { (key: $0.description, value: $0) }
 
   static let findingRows = [
@@ -49,6 +52,28 @@ struct EntitySearch {
     OptionRow(
       .redact, value: "TEXT", isOptional: true,
       "print the text with each entity replaced by TEXT; default: its label in brackets, such as [PER]"),
+    OptionRow(
+      .mask, value: "N", isOptional: true,
+      "print the text with a star for each letter and digit of an entity but the last N; default 0",
+      detail:
+        "Spaces and punctuation marks stay: --mask=4 makes ***-**-1234. At most half of an entity's letters and digits stay."
+    ),
+    OptionRow(
+      .hash, value: "KEYFILE", use: .read,
+      "print the text with each entity replaced by its label and its hash with the key in KEYFILE",
+      detail:
+        "The first 32 hexadecimal digits of HMAC-SHA-256: [PER_4b7d...]. The key is the file's content without a line "
+        + "end at its end, at least 16 bytes."),
+    OptionRow(
+      .pseudonym, value: "SCOPE", isOptional: true, choices: PseudonymScope.allCases.map(\.rawValue),
+      "print the text with each entity replaced by a numbered name such as [PER_3], the same for the same text in the whole SCOPE: {}; default run"
+    ),
+    OptionRow(
+      .mapping, value: "FILE", use: .state,
+      "with --pseudonym: append the names and what they replace to FILE, and keep to those in it",
+      detail:
+        "Only its owner can read FILE (mode 0600). 'bertqa restore' puts the texts back. Only one run at a time can use it."
+    ),
     OptionRow(
       .aggregation, value: "A", choices: aggregations.map(\.key),
       "how tokens are combined into entities: {}; default model",
@@ -76,12 +101,8 @@ struct EntitySearch {
       options.labels += given.string.split(separator: ",").map(String.init)
       if options.labels.isEmpty { throw given.wrong("labels, separated by commas") }
     case .patterns:
-      for name in given.string.split(separator: ",", omittingEmptySubsequences: false) {
-        guard let pattern = Self.patterns.first(where: { $0.key == name })?.value else {
-          throw given.wrong("\(Self.patterns.map(\.key).joined(separator: ", ")), separated by commas")
-        }
-        patterns = (patterns ?? []).union(pattern)
-      }
+      let kinds = try ofCore(given.command) { () throws(BertQAError) in try PIIKinds(names: given.string) }
+      patterns = (patterns ?? []).union(kinds)
     case .regions:
       for code in given.string.split(separator: ",", omittingEmptySubsequences: false) {
         guard PIIOptions.hasRegion(String(code)) else {
@@ -91,12 +112,83 @@ struct EntitySearch {
       }
       patterns = (patterns ?? []).union(.phone)
     case .everywhere: isEverywhere = true
-    case .redact: redaction = given.text.map { .text(ArgumentBytes(bytes: Array($0.bytes))) } ?? .labels
+    case .redact, .mask, .hash, .pseudonym: try setRedaction(given)
     case .aggregation: options.aggregation = try given.choice(from: Self.aggregations)
     case .threshold: options.threshold = try given.number()
     case .maxSequenceLength: options.maxSequenceLength = try given.integer()
     case .documentStride: options.documentStride = try given.integer()
     default: break
+    }
+  }
+
+  private mutating func setRedaction(_ given: ParsedOption) throws(ToolError) {
+    if let other = redactingOption, other != given.option {
+      throw .usage(
+        "\(other.spelling) and \(given.option.spelling) exclude each other", command: given.command)
+    }
+    redactingOption = given.option
+    redactionMeaning = "\(given.option) \(given.text.map { "\(Array($0.bytes))" } ?? "")"
+    switch given.option {
+    case .mask:
+      redaction = .fixed(.mask(keep: given.text == nil ? 0 : try given.integer(in: 0...Int(Int32.max))))
+    case .hash:
+      let key = try Self.key(given)
+      redaction = .fixed(.hash(key))
+      // A hash of the key itself would help to guess it.
+      redactionMeaning =
+        "hash \(try ofCore(given.command) { () throws(BertQAError) in try key.digits(of: "key") })"
+    case .pseudonym:
+      let scopes = PseudonymScope.allCases.map { (key: $0.rawValue, value: $0) }
+      let scope = given.text == nil ? .run : try given.choice(from: scopes)
+      pseudonyms = scope == .run ? Pseudonyms() : nil
+      redaction = pseudonyms.map { .fixed(.pseudonym($0)) } ?? .pseudonymInText
+      redactionMeaning = "pseudonym \(scope)"
+    default: redaction = .fixed(given.text.map { .text(Array($0.bytes)) } ?? .label)
+    }
+  }
+
+  private static func key(_ given: ParsedOption) throws(ToolError) -> RedactionKey {
+    guard let file = given.text else { throw given.wrong("a file with a key") }
+    let input = try Input(file)
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    var count = 0
+    while count < bytes.count {
+      let start = count
+      let read = try bytes.withMutableElements { room throws(ToolError) in
+        try input.read(
+          into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[start...]))
+      }
+      if read == 0 { break }
+      count += read
+    }
+    guard count < bytes.count else {
+      throw ToolError(.input, "\(input.shown) is no key: it has 64 KiB or more")
+    }
+    bytes.removeLast(bytes.count - count)
+    for end in [UInt8(ascii: "\n"), UInt8(ascii: "\r")] where bytes.last == end { bytes.removeLast() }
+    do throws(BertQAError) {
+      return try RedactionKey(bytes)
+    } catch {
+      throw ToolError(.input, "\(input.shown): the key \(error.detail)")
+    }
+  }
+
+  /// Throws if options are present that need others.
+  func checkTogether(_ arguments: ParsedArguments) throws(ToolError) {
+    if arguments.has(.mapping), pseudonyms == nil {
+      throw arguments.usage("--mapping goes with --pseudonym for the whole run")
+    }
+  }
+
+  /// True if entities are replaced.
+  var redacts: Bool { redactingOption != nil }
+
+  /// Returns what replaces the entities of the next text; nil if redaction is off.
+  func action() -> RedactionAction? {
+    switch redaction {
+    case .none: nil
+    case .fixed(let action): action
+    case .pseudonymInText: .pseudonym(Pseudonyms())
     }
   }
 
@@ -152,30 +244,15 @@ struct EntitySearch {
   }
 
   /// Returns the text with its entities replaced; nil if redaction is off.
-  /// - Parameter spelling: encodes a replacement for the text's format; nil leaves it unchanged.
   func redacted(
-    _ text: UnsafeBufferPointer<UInt8>, _ entities: [Entity], spelling: (([UInt8]) -> [UInt8])? = nil
+    _ text: UnsafeBufferPointer<UInt8>, _ entities: [Entity]
   ) throws(BertQAError) -> [UInt8]? {
-    switch redaction {
-    case .none: return nil
-    case .labels:
-      var entities = entities
-      if let spelling {
-        for index in entities.indices {
-          entities[index].label = String(decoding: spelling(Array(entities[index].label.utf8)), as: UTF8.self)
-        }
-      }
-      return try EntityList.redact(text, entities, call: options.call)
-    case .text(let replacement):
-      let spelled = spelling?(replacement.bytes) ?? replacement.bytes
-      return try spelled.withElements { bytes throws(BertQAError) in
-        try EntityList.redact(text, entities, replacement: bytes, call: options.call)
-      }
-    }
+    guard let action = action() else { return nil }
+    return try EntityList.redact(text, entities, action, call: options.call)
   }
 
   /// A description of everything that affects results. Equivalent arguments have equal descriptions.
   var meaning: String {
-    "\(options) \(patterns?.rawValue ?? 0) \(Set(regions).sorted()) \(isEverywhere) \(redaction) \(usesModel)"
+    "\(options) \(patterns?.rawValue ?? 0) \(Set(regions).sorted()) \(isEverywhere) \(redactionMeaning) \(usesModel)"
   }
 }

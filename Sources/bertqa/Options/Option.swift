@@ -32,6 +32,10 @@ enum Option: String, CaseIterable {
   case regions
   case everywhere
   case redact
+  case mask
+  case hash
+  case pseudonym
+  case mapping
   case aggregation
   case threshold
   case textField = "text-field"

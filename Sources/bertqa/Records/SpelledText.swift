@@ -10,13 +10,33 @@ struct SpelledText {
   /// Returns the field with the entities of its text replaced. All other bytes keep their spelling: escapes,
   /// quotes, white space.
   func redacted(_ list: EntityList, by search: EntitySearch) throws(BertQAError) -> [UInt8]? {
-    guard search.redaction != .none else { return nil }
-    if list.entities.isEmpty { return Array(field) }
-    if let entities = entitiesOfField(list.entities) {
-      let result = try search.redacted(field, entities, spelling: spelled)
-      if let result, isOneField(result) { return result }
+    guard let action = search.action() else { return nil }
+    let call = search.options.call
+    let replacements = try EntityList.replacements(in: text, list.entities, action, call: call)
+    if replacements.isEmpty { return Array(field) }
+    let monitor = CallMonitor(call)
+    if let ranges = rangesInField(replacements.map(\.range)) {
+      let result = try Self.replaced(field, zip(ranges, replacements.map { spelled($0.text) }), monitor)
+      if isOneField(result) { return result }
     }
-    return try search.redacted(text, list.entities).map(spelledAnew)
+    return spelledAnew(try Self.replaced(text, replacements.lazy.map { ($0.range, $0.text) }, monitor))
+  }
+
+  private static func replaced(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ replacements: some Sequence<(Range<Int>, [UInt8])>,
+    _ monitor: CallMonitor
+  ) throws(BertQAError) -> [UInt8] {
+    var result: [UInt8] = []
+    var position = 0
+    for (range, text) in replacements {
+      try result.makeRoom(for: range.lowerBound - position + text.count, monitor)
+      result += bytes[position..<range.lowerBound]
+      result += text
+      position = range.upperBound
+    }
+    try result.makeRoom(for: bytes.count - position, monitor)
+    result += bytes[position...]
+    return result
   }
 
   private static let quote = UInt8(ascii: "\"")
@@ -29,12 +49,7 @@ struct SpelledText {
 
   /// Returns the bytes as spelled inside the field.
   private func spelled(_ bytes: [UInt8]) -> [UInt8] {
-    guard case .table(let dialect) = format else {
-      var writer = JSONWriter()
-      writer.keepsInvalid = true
-      writer.string(bytes)
-      return Array(writer.take().dropFirst().dropLast())
-    }
+    guard case .table(let dialect) = format else { return JSONWriter.spelled(bytes) }
     return isQuoted || !dialect.hasQuotes ? dialect.spelled(bytes) : bytes
   }
 
@@ -59,23 +74,15 @@ struct SpelledText {
 
   // MARK: - Places
 
-  /// Returns the entities with their byte ranges in the field; nil if the spelling does not allow replacement
+  /// Returns ascending ranges of the text as ranges of the field; nil if the spelling does not allow replacement
   /// of parts.
-  private func entitiesOfField(_ entities: [Entity]) -> [Entity]? {
-    if let start = startOfText {
-      return entities.map { entity in
-        var moved = entity
-        moved.bytes = TextRange(start: entity.bytes.start + start, end: entity.bytes.end + start)
-        return moved
-      }
-    }
-    let offsets = Array(Set(entities.flatMap { [$0.bytes.start, $0.bytes.end] })).sorted()
+  private func rangesInField(_ ranges: [Range<Int>]) -> [Range<Int>]? {
+    if let start = startOfText { return ranges.map { $0.lowerBound + start..<$0.upperBound + start } }
+    let offsets = Array(Set(ranges.flatMap { [$0.lowerBound, $0.upperBound] })).sorted()
     guard let places = places(of: offsets) else { return nil }
-    return entities.map { entity in
-      var moved = entity
-      moved.bytes = TextRange(
-        start: places[entity.bytes.start]?.start ?? 0, end: places[entity.bytes.end]?.end ?? 0)
-      return moved
+    return ranges.map { range in
+      let start = places[range.lowerBound]?.start ?? 0
+      return start..<max(start, places[range.upperBound]?.end ?? 0)
     }
   }
 

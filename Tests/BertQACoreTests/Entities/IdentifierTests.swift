@@ -99,6 +99,46 @@ import Testing
     #expect(
       hex(SHA256.hash([UInt8](repeating: 97, count: 64)))
         == "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb")
+    // Of NIST: messages of any length, in pieces of any length.
+    #expect(
+      hex(SHA256.hash(Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8)))
+        == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
+    var million = SHA256()
+    let letters = [UInt8](repeating: 97, count: 999)
+    for _ in 0..<1001 { letters.withUnsafeBufferPointer { million.update($0) } }
+    [97].withUnsafeBufferPointer { million.update($0) }
+    #expect(hex(million.finish()) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
     #expect(hex(Keccak256.hash([])) == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470")
+  }
+
+  /// The test cases 1 to 4 and 6 of RFC 4231.
+  @Test(arguments: [
+    (
+      [UInt8](repeating: 0x0B, count: 20), Array("Hi There".utf8),
+      "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+    ),
+    (
+      Array("Jefe".utf8), Array("what do ya want for nothing?".utf8),
+      "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+    ),
+    (
+      [UInt8](repeating: 0xAA, count: 20), [UInt8](repeating: 0xDD, count: 50),
+      "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"
+    ),
+    (
+      Array(1...25), [UInt8](repeating: 0xCD, count: 50),
+      "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"
+    ),
+    (
+      [UInt8](repeating: 0xAA, count: 131),
+      Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8),
+      "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+    ),
+  ])
+  func keyedHashes(_ key: [UInt8], _ message: [UInt8], _ expected: String) {
+    var code = HMAC(key: key)
+    message.withUnsafeBufferPointer { code.update($0) }
+    let digits = code.finish().map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    #expect(digits == expected)
   }
 }

@@ -87,7 +87,20 @@ static void find_patterns(const char *text, size_t size) {
   const bertqa_entity_list *const lists[] = {list};
   size_t needed = 0;
   char *output = malloc(16 * size + 1);
-  require(bertqa_redact(text, size, lists, 1, NULL, 0, NULL, output, 16 * size, &needed));
+  require(bertqa_redact(text, size, lists, 1, NULL, output, 16 * size, &needed));
+  bertqa_pseudonyms *names;
+  require(bertqa_pseudonyms_create(&names));
+  const bertqa_redact_options named = {.struct_size = sizeof named, .pseudonyms = names,
+                                       .replacement = BERTQA_REPLACEMENT_PSEUDONYM};
+  require(bertqa_redact(text, size, lists, 1, &named, output, 16 * size, &needed));
+  char *restored = malloc(size + 1);
+  size_t count = 0;
+  require(bertqa_restore(output, needed, names, NULL, restored, size, &count));
+  free(restored);
+  bertqa_pseudonyms_free(names);
+  const bertqa_redact_options masked = {.struct_size = sizeof masked, .keep = 2,
+                                        .replacement = BERTQA_REPLACEMENT_MASK};
+  require(bertqa_redact(text, size, lists, 1, &masked, output, 16 * size, &needed));
   free(output);
   bertqa_entity_list_free(list);
 }

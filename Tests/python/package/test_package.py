@@ -49,6 +49,7 @@ def test_statuses_and_names_are_the_headers():
         ("TASK", dict(enumerate(bertqa._context.TASKS, 1))),
         ("AGGREGATION", dict(enumerate(bertqa._entities.AGGREGATIONS))),
         ("PATTERN", {1 << bit: name for bit, name in enumerate(bertqa._entities.PATTERNS)}),
+        ("REPLACEMENT", dict(enumerate(bertqa._redaction.REPLACEMENTS))),
         ("POOLING", dict(enumerate(bertqa._embed.POOLINGS))),
         ("WINDOW_POOLING", dict(enumerate(bertqa._classify.WINDOW_POOLINGS))),
         ("PROBLEM_TYPE", dict(enumerate(bertqa._classify.PROBLEM_TYPES[1:], 1))),

@@ -16,7 +16,8 @@ DOCUMENTS = ROOT / "examples" / "documents"
 FOX = DOCUMENTS / "fox.txt"
 APOLLO = DOCUMENTS / "apollo.txt"
 COMMANDS = [
-    "answer", "ask", "index", "search", "classify", "train-classifier", "entities", "embed", "predict", "generate", "filter", "tokenize",
+    "answer", "ask", "index", "search", "classify", "train-classifier", "entities", "restore", "embed", "predict",
+    "generate", "filter", "tokenize",
     "info", "quantize", "complete", "help",
 ]  # fmt: skip
 HIGHLIGHT = re.compile(r"\x1b\[[0-9;]+m(.*?)\x1b\[0m")

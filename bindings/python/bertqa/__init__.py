@@ -14,11 +14,19 @@ Ctrl-C ends any call. Every option is explained: help(bertqa.AnswerOptions), hel
 from ._answer import Document
 from ._arrow_column import Column
 from ._collection import Collection, CollectionResult, Passage
-from ._columns import answer_column, classify_column, embed_column, entities_column, tokenize_column
+from ._columns import (
+    answer_column,
+    classify_column,
+    embed_column,
+    entities_column,
+    patterns_column,
+    redact_column,
+    tokenize_column,
+)
 from ._context import Context
 from ._cross_encoder import CrossEncoder
 from ._embed import Embeddings
-from ._entities import patterns, redact
+from ._entities import patterns
 from ._errors import (
     BertQAError,
     Cancelled,
@@ -45,6 +53,7 @@ from ._options import (
 )
 from ._pipeline import pipeline
 from ._process import quantize, set_threads, start_threads, stop_threads
+from ._redaction import Pseudonyms, redact
 from ._results import (
     Answer,
     Classification,
@@ -98,6 +107,7 @@ __all__ = [
     "OutOfMemory",
     "Passage",
     "Prediction",
+    "Pseudonyms",
     "QuantizeReport",
     "RankedText",
     "Result",
@@ -119,9 +129,11 @@ __all__ = [
     "embed_column",
     "entities_column",
     "patterns",
+    "patterns_column",
     "pipeline",
     "quantize",
     "redact",
+    "redact_column",
     "set_threads",
     "start_threads",
     "stop_threads",

@@ -263,6 +263,23 @@ class PatternsOptions(Options):
         c_size_t), ("patterns", c_int32), ("reserved", c_int32),
     ]
 
+class LabelledRange(Structure):
+    _fields_ = [
+        ("bytes", Range), ("label", c_char_p), ("label_length", c_size_t), ("score", c_float), ("reserved", c_int32),
+    ]
+
+class Pseudonym(Structure):
+    _fields_ = [
+        ("name", Text), ("value", Text),
+    ]
+
+class RedactOptions(Options):
+    _fields_ = [
+        ("struct_size", c_size_t), ("call", POINTER(CallOptions)), ("text", c_char_p), ("text_length", c_size_t),
+        ("key", c_char_p), ("key_length", c_size_t), ("pseudonyms", c_void_p), ("replacement", c_int32), ("keep",
+        c_int32),
+    ]
+
 class Column(Structure):
     _fields_ = [
         ("array", c_void_p), ("schema", c_void_p),
@@ -280,7 +297,8 @@ STRUCTS: Dict[str, Any] = {
     "training_summary": TrainingSummary, "training_label": TrainingLabel, "example": Example, "labeler_options":
     LabelerOptions, "word_counts_options": WordCountsOptions, "word_count": WordCount, "sequence_info": SequenceInfo,
     "sequence_options": SequenceOptions, "word": Word, "generate_options": GenerateOptions, "sequence_score":
-    SequenceScore, "patterns_options": PatternsOptions, "column": Column,
+    SequenceScore, "patterns_options": PatternsOptions, "labelled_range": LabelledRange, "pseudonym": Pseudonym,
+    "redact_options": RedactOptions, "column": Column,
 }
 
 #: Name: (result, parameters).
@@ -433,9 +451,21 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "search_answer": (c_int32, [c_void_p, c_void_p, POINTER(Text), c_size_t, POINTER(AnswerOptions),
         POINTER(c_void_p)]),
     "patterns_options_init": (None, [c_void_p, c_size_t]),
+    "patterns_named": (c_int32, [c_char_p, c_size_t, POINTER(c_int32)]),
     "patterns": (c_int32, [c_char_p, c_size_t, POINTER(PatternsOptions), POINTER(c_void_p)]),
-    "redact": (c_int32, [c_char_p, c_size_t, POINTER(c_void_p), c_size_t, c_char_p, c_size_t, POINTER(CallOptions),
-        c_void_p, c_size_t, POINTER(c_size_t)]),
+    "entity_list_create": (c_int32, [c_char_p, c_size_t, POINTER(LabelledRange), c_size_t, POINTER(CallOptions),
+        POINTER(c_void_p)]),
+    "everywhere": (c_int32, [c_char_p, c_size_t, POINTER(c_void_p), c_size_t, POINTER(CallOptions),
+        POINTER(c_void_p)]),
+    "pseudonyms_create": (c_int32, [POINTER(c_void_p)]),
+    "pseudonyms_free": (None, [c_void_p]),
+    "pseudonyms_count": (c_size_t, [c_void_p]),
+    "pseudonyms_get": (POINTER(Pseudonym), [c_void_p, c_size_t]),
+    "pseudonyms_add": (c_int32, [c_void_p, c_char_p, c_size_t, c_char_p, c_size_t]),
+    "redact_options_init": (None, [c_void_p, c_size_t]),
+    "redact": (c_int32, [c_char_p, c_size_t, POINTER(c_void_p), c_size_t, POINTER(RedactOptions), c_void_p, c_size_t,
+        POINTER(c_size_t)]),
+    "restore": (c_int32, [c_char_p, c_size_t, c_void_p, POINTER(CallOptions), c_void_p, c_size_t, POINTER(c_size_t)]),
     "answer_arrow": (c_int32, [c_void_p, Column, Column, POINTER(AnswerOptions), c_void_p, c_void_p]),
     "classify_arrow": (c_int32, [c_void_p, Column, POINTER(ClassifyOptions), c_void_p, c_void_p]),
     "entities_arrow": (c_int32, [c_void_p, Column, POINTER(EntitiesOptions), c_void_p, c_void_p]),

@@ -57,6 +57,19 @@ def labels(rows: "Sequence[Optional[List[LabelScore]]]") -> Buffers:
     return lists("", rows, struct("item", every, fields))
 
 
+def entities(rows: Sequence[Any]) -> Buffers:
+    """The column that bertqa_entities_arrow returns."""
+    every = [entity for row in rows for entity in row or ()]
+    fields = [
+        texts("label", [entity.label for entity in every]),
+        texts("text", [entity.text for entity in every]),
+        scalars("start", "l", [entity.start for entity in every]),
+        scalars("end", "l", [entity.end for entity in every]),
+        scalars("score", "f", [entity.score for entity in every]),
+    ]
+    return lists("", rows, struct("item", every, fields))
+
+
 def vectors_of(rows: Sequence[Any], size: int) -> Buffers:
     nothing = bytes(4 * size)
     data = b"".join(nothing if row is None else row.tobytes() for row in rows)

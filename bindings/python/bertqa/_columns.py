@@ -2,12 +2,13 @@
 
 import contextlib
 import ctypes
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from . import _abi, _column_results
 from ._answer import answer_call
 from ._arrow import Chunk, built
 from ._arrow_build import Buffers, taken
+from ._arrow_build import texts as arrow_texts
 from ._arrow_column import Column
 from ._arrow_values import codes, values
 from ._call import Call
@@ -15,9 +16,10 @@ from ._classify import classify_call
 from ._column_input import check_column, check_lengths, length, paired, parts, plain, texts_of
 from ._column_output import mapped
 from ._context import Context, tokenize_call
-from ._entities import entities_call
+from ._entities import entities_call, patterns
 from ._errors import BertQAError, InvalidArgument
 from ._native import library
+from ._redaction import Pseudonyms, redact
 from ._run import Run
 from ._text import encoded, is_text, spans
 
@@ -120,6 +122,89 @@ def entities_column(context: Context, texts: Any, **options: "Unpack[EntitiesOpt
     texts and the result: like documents and the result of answer_column. options: see help(bertqa.EntitiesOptions).
     """
     return _texts_mapped(context, texts, entities_call, options, library().entities_arrow)
+
+
+def patterns_column(
+    texts: Any,
+    kinds: Optional[Iterable[str]] = None,
+    *,
+    regions: Optional[Iterable[str]] = None,
+    **options: "Unpack[CallOptions]",
+) -> Any:
+    """Finds the personal data of each row by rules, without a model. Returns a column like that of entities_column.
+
+    kinds, regions: as `patterns` and `regions` of bertqa.patterns.
+
+    texts and the result: like documents and the result of answer_column. options: see help(bertqa.CallOptions).
+    """
+    find = _finder(None, kinds, regions, None)
+    return _pairs_mapped(
+        texts, None, options, lambda run, items: _each(run, items, find), _column_results.entities
+    )
+
+
+def redact_column(
+    texts: Any,
+    kinds: Optional[Iterable[str]] = None,
+    *,
+    regions: Optional[Iterable[str]] = None,
+    context: Optional[Context] = None,
+    labels: Optional[Iterable[str]] = None,
+    replacement: Optional[str] = None,
+    mask: Optional[int] = None,
+    key: Optional[bytes] = None,
+    pseudonyms: Optional[Pseudonyms] = None,
+    **options: "Unpack[CallOptions]",
+) -> Any:
+    """Replaces the personal data of each row. Returns a column of texts.
+
+    kinds, regions: what rules find, as `patterns` and `regions` of bertqa.patterns.
+    context, labels: also the entities that this model finds, with these labels; default: no model.
+    replacement, mask, key, pseudonyms: as in bertqa.redact.
+
+    A value has the same pseudonym in all rows; names are numbered in the order of the rows.
+
+    texts and the result: like documents and the result of answer_column. options: see help(bertqa.CallOptions).
+    """
+    find = _finder(context, kinds, regions, labels)
+
+    def redacted(text: Any, call: Any) -> Any:
+        return redact(
+            text, find(text, call), replacement, mask=mask, key=key, pseudonyms=pseudonyms, **call
+        )  # fmt: skip
+
+    def result(rows: List[Any]) -> Buffers:
+        return arrow_texts("", rows)
+
+    return _pairs_mapped(texts, None, options, lambda run, items: _each(run, items, redacted), result)
+
+
+def _finder(context: Optional[Context], kinds: Any, regions: Any, labels: Any) -> Callable[[Any, Any], Any]:
+    """Returns a function that finds the entities of a text, by a model and by rules."""
+    kinds = kinds if kinds is None or isinstance(kinds, str) else list(kinds)
+    regions = regions if regions is None or is_text(regions) else list(regions)
+    patterns("", kinds, regions=regions)  # rejects wrong ones before any work
+    if context is None and labels is not None:
+        raise InvalidArgument("labels go with a context")
+
+    def find(text: Any, call: Any) -> Any:
+        found = patterns(text, kinds, regions=regions, **call)
+        return found if context is None else context.entities(text, labels=labels, **call) + found
+
+    return find
+
+
+def _each(run: Run, items: List[Any], work: Callable[[Any, Any], Any]) -> List[Any]:
+    """Applies `work` to each text. Errors have the text's index."""
+    call = {**run.options(), "progress": None}
+    results = []
+    for item, text in enumerate(items):
+        try:
+            results.append(work(text, call))
+        except BertQAError as error:
+            error.item = item
+            raise
+    return results
 
 
 def embed_column(context: Context, texts: Any, second_texts: Any = None, **options: "Unpack[EmbedOptions]") -> Any:

@@ -1,6 +1,6 @@
-"""Entities of texts: methods of Context, rule-based detection of personal data, and redaction."""
+"""Entities of texts: methods of Context, and rule-based detection of personal data."""
 
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union, cast, overload
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union, cast, overload
 
 from . import _abi
 from ._answer import each_status
@@ -137,47 +137,6 @@ def patterns(
     with Results(1, lib.entity_list_free) as results:
         call.check(lib.patterns(data, len(data), call.pointer, results))
         return _entity_list(results[0], text)
-
-
-def redact(text: T, entities: "Iterable[Entity[T]]", replacement: Optional[T] = None) -> T:
-    """Returns the text with each entity replaced by `replacement` or by its label in brackets, such as "[PER]".
-
-    entities: entities of this text, in any order: EntityLists or lists of Entity, joined with +. Overlapping
-        entities are replaced as one, with the label of the one that begins first or, among several there, of
-        the longest.
-    """
-    text = as_text(text)
-    if replacement is not None:
-        replacement = as_text(replacement)
-    if replacement is not None and isinstance(replacement, bytes) is not isinstance(text, bytes):
-        raise TypeError("replacement must be of the text's type, str or bytes")
-    whole: Any = text
-    parts: List[Any] = []
-    position = 0
-    ordered = sorted(entities, key=lambda entity: (entity.start, -entity.end))
-    for label, start, end in _merged(ordered):
-        if not 0 <= start <= end <= len(text):
-            raise InvalidArgument(
-                f"an entity is {start} to {end}, but the text has {len(text)}: it belongs to another text"
-            )
-        name: Any = f"[{label}]"
-        named = name.encode() if isinstance(text, bytes) else name
-        parts += [whole[position:start], named if replacement is None else replacement]
-        position = end
-    return cast(T, whole[:0].join([*parts, whole[position:]]))
-
-
-def _merged(entities: "Sequence[Entity[T]]") -> List[Tuple[str, int, int]]:
-    """Returns label, start and end of the merged entities; overlapping ones become one. entities: in text
-    order."""
-    merged: List[Tuple[str, int, int]] = []
-    for entity in entities:
-        if merged and entity.start < merged[-1][2]:
-            label, start, end = merged[-1]
-            merged[-1] = (label, start, max(end, entity.end))
-        else:
-            merged.append((entity.label, entity.start, entity.end))
-    return merged
 
 
 def _entity_list(pointer: Any, text: T) -> EntityList[T]:

@@ -6,7 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from ._columns import answer_column, classify_column, embed_column, entities_column
+from ._columns import (
+    answer_column,
+    classify_column,
+    embed_column,
+    entities_column,
+    patterns_column,
+    redact_column,
+)
 from ._context import Context
 from ._errors import BertQAError, OutOfMemory, TooLarge
 from ._unpacked import unpack_library
@@ -48,7 +55,7 @@ class Work:
                 yield self._done(context, batch.slice(start, ROWS), first + start)
             first += batch.num_rows
 
-    def _done(self, context: Context, batch: Any, first: int) -> Any:
+    def _done(self, context: Optional[Context], batch: Any, first: int) -> Any:
         import pyarrow
 
         texts = batch.column(self.text)
@@ -109,7 +116,12 @@ def run_rows(run: Callable[[int, int], Any], count: int, failed: Dict[int, str])
     return parts
 
 
-def _call(task: str, context: Context, questions: Any, texts: Any, options: Any) -> Any:
+def _call(task: str, context: Optional[Context], questions: Any, texts: Any, options: Any) -> Any:
+    if task == "patterns":
+        return patterns_column(texts, **options)
+    if task == "redact":
+        return redact_column(texts, **options)
+    assert context is not None
     if task == "answer":
         return answer_column(context, questions, texts, **options)
     if task == "classify":
@@ -136,18 +148,22 @@ def result_type(task: str) -> Any:
         return pyarrow.struct({**fields, "sentence": text, "is_impossible": pyarrow.bool_()})
     if task == "classify":
         return pyarrow.struct({"label": text, "probability": number, "probabilities": pyarrow.list_(number)})
-    if task == "entities":
+    if task == "redact":
+        return text
+    if task in ("entities", "patterns"):
         fields = {"label": text, "text": text, "start": place, "end": place, "score": number}
         return pyarrow.list_(pyarrow.struct(fields))
     return pyarrow.list_(number)
 
 
 @functools.lru_cache(maxsize=8)
-def opened(task: str, model: Optional[str], precision: Optional[str], isa: Optional[str]) -> Context:
-    """Returns the context of this process, with as many threads as Spark counts cores for a task."""
+def opened(task: str, model: Optional[str], precision: Optional[str], isa: Optional[str]) -> Optional[Context]:
+    """Returns the context of this process, None for rules, with as many threads as Spark counts cores for a task."""
     from pyspark import SparkFiles, TaskContext
 
     unpack_library(SparkFiles.getRootDirectory())
+    if task in ("patterns", "redact"):
+        return None
     if model is not None and not os.path.isabs(model):
         shipped = SparkFiles.get(model)
         model = shipped if os.path.exists(shipped) else model

@@ -12,8 +12,10 @@ DuckDB hands over up to 2048 rows at a time as Arrow columns, which the library 
 import os
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from ._columns import answer_column, classify_column, embed_column, entities_column
+from ._columns import answer_column, classify_column, embed_column, entities_column, patterns_column, redact_column
 from ._context import Context
+from ._entities import patterns
+from ._redaction import REPLACEMENTS, Pseudonyms, redact
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -49,6 +51,24 @@ SELECT r.text AS entity, r.label, r.score, r."start" AS start_char, r."end" AS e
 FROM (SELECT unnest(bertqa_entity_list(document)) AS r)
 """
 
+_PATTERNS = """
+CREATE OR REPLACE TEMP MACRO bertqa_patterns
+(document) AS TABLE (FROM bertqa_pattern_rows(document, 'all')),
+(document, patterns) AS TABLE (FROM bertqa_pattern_rows(document, patterns))
+"""
+_PATTERN_ROWS = """
+CREATE OR REPLACE TEMP MACRO bertqa_pattern_rows(document, patterns) AS TABLE
+SELECT r.text AS entity, r.label, r.score, r."start" AS start_char, r."end" AS end_char
+FROM (SELECT unnest(bertqa_pattern_list(document, patterns)) AS r)
+"""
+_REDACT = """
+CREATE OR REPLACE TEMP MACRO bertqa_redact
+(document) AS bertqa_redacted(document, 'all', 'label', ''),
+(document, patterns) AS bertqa_redacted(document, patterns, 'label', ''),
+(document, patterns, action) AS bertqa_redacted(document, patterns, action, ''),
+(document, patterns, action, value) AS bertqa_redacted(document, patterns, action, value::VARCHAR)
+"""
+
 
 def register(
     connection: "DuckDBPyConnection",
@@ -59,14 +79,14 @@ def register(
     entities: "Model" = None,
 ) -> None:
     """Registers the functions bertqa_answer, bertqa_answers, bertqa_answer_all, bertqa_classify, bertqa_labels,
-    bertqa_entities and bertqa_embed with a connection. docs/sql.md describes them.
+    bertqa_entities, bertqa_patterns, bertqa_redact and bertqa_embed with a connection. docs/sql.md describes them.
 
     answer, classify, embed, entities: the model of each task, a directory or a Context; default: the default
         models.
 
-    Registering again replaces the models. The functions belong to the database. bertqa_answer_all and the tables
-    bertqa_answers, bertqa_labels and bertqa_entities belong to the connection: register a cursor, without models, to
-    use them there.
+    Registering again replaces the models. The functions belong to the database. bertqa_answer_all, bertqa_redact
+    and the tables bertqa_answers, bertqa_labels, bertqa_entities and bertqa_patterns belong to the connection: register
+    a cursor, without models, to use them there.
     """
     has_models = not all(model is None for model in (answer, classify, embed, entities))
     reader, classifier = _context(answer, "answer"), _context(classify, "classify")
@@ -102,6 +122,12 @@ def register(
     def entity_list(texts: Any) -> Any:
         return entities_column(finder, texts)
 
+    def pattern_list(texts: Any, kinds: Any) -> Any:
+        return _grouped([kinds], lambda rows, kind: patterns_column(rows, kind.split(",")), texts)
+
+    def redacted(texts: Any, kinds: Any, actions: Any, values: Any) -> Any:
+        return _grouped([kinds, actions, values], _redacted, texts)
+
     def vector(texts: Any) -> Any:
         return embed_column(embedder, texts)
 
@@ -114,11 +140,16 @@ def register(
     add("bertqa_classify", label, 1, "VARCHAR")
     add("bertqa_label_list", label_list, 1, _LABELS)
     add("bertqa_entity_list", entity_list, 1, _ENTITIES)
+    add("bertqa_pattern_list", pattern_list, 2, _ENTITIES)
+    add("bertqa_redacted", redacted, 4, "VARCHAR")
     add("bertqa_embed", vector, 1, f"FLOAT[{embedder.info.embedding_length}]")
     connection.execute(_ANSWERS)
     connection.execute(_ANSWER_ALL)
     connection.execute(_ALL_LABELS)
     connection.execute(_ALL_ENTITIES)
+    connection.execute(_PATTERN_ROWS)
+    connection.execute(_PATTERNS)
+    connection.execute(_REDACT)
 
 
 def _context(model: "Model", task: str) -> Context:
@@ -167,6 +198,51 @@ def _same(texts: Any) -> Optional[str]:
     if first is None or not pyarrow.compute.all(pyarrow.compute.equal(texts, first), skip_nulls=False).as_py():
         return None
     return first
+
+
+def _grouped(arguments: Any, function: Callable[..., Any], texts: Any) -> Any:
+    """Applies a function to the rows with the same arguments, which are usually all; a null argument gives null."""
+    import pyarrow
+
+    rows = list(zip(*(column.to_pylist() for column in arguments)))
+    places: Any = {}
+    for row, values in enumerate(rows):
+        if None not in values:
+            places.setdefault(values, []).append(row)
+    if len(places) == 1 and len(next(iter(places.values()))) == len(texts):
+        return function(texts, *rows[0])
+    results: Any = [None] * len(texts)
+    for values, found in places.items():
+        for row, result in zip(found, function(texts.take(pyarrow.array(found)), *values).to_pylist()):
+            results[row] = result
+    kind = function(texts[:0], *("all", "label", "")[: len(arguments)]).type
+    return pyarrow.array(results, kind)
+
+
+def _redacted(texts: Any, kinds: str, action: str, value: str) -> Any:
+    if action not in REPLACEMENTS or (value and action in ("label", "pseudonym")):
+        raise ValueError(
+            "bertqa_redact(text, patterns, action, value): the action is 'label', 'text', 'mask', 'hash' or "
+            "'pseudonym'; the value is the text, the number of letters to keep, or the key"
+        )
+    names = kinds.split(",")
+    if action == "pseudonym":  # they start anew in each text
+
+        def redacted(text: Optional[str]) -> Optional[str]:
+            return None if text is None else redact(text, patterns(text, names), pseudonyms=Pseudonyms())
+
+        import pyarrow
+
+        return pyarrow.array([redacted(text) for text in texts.to_pylist()], pyarrow.string())
+    options: Any = {
+        "label": {},
+        "text": {"replacement": value},
+        "mask": {"mask": value or "0"},
+        "hash": {"key": value.encode()},
+    }[action]
+    if "mask" in options:
+        options["mask"] = int(options["mask"])
+    return redact_column(texts, names, **options)
 
 
 def _field(rows: Any, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Apache Spark: answers, labels, vectors and entities of a column of texts. Needs pyspark, and pyarrow on the workers.
+"""Apache Spark: answers, labels, vectors, entities and redaction of a column of texts. Needs pyspark, and pyarrow on the workers.
 
     import bertqa.spark
 
@@ -14,7 +14,7 @@ A call uses spark.task.cpus threads. Every argument is explained: help(bertqa.sp
 
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Tuple, TypedDict
 
-from ._options import AnswerOptions, ClassifyOptions, EmbedOptions, EntitiesOptions
+from ._options import AnswerOptions, CallOptions, ClassifyOptions, EmbedOptions, EntitiesOptions
 from ._spark import Work
 
 if TYPE_CHECKING:
@@ -94,6 +94,35 @@ class _Entities(SparkOptions, EntitiesOptions):
     pass
 
 
+class PatternsOptions(CallOptions, total=False):
+    """Keyword arguments of `patterns` and `redact`.
+
+    kinds, regions: as `patterns` and `regions` of bertqa.patterns.
+    """
+
+    kinds: Optional[List[str]]
+    regions: Optional[List[str]]
+
+
+class RedactOptions(PatternsOptions, total=False):
+    """Keyword arguments of `redact`.
+
+    replacement, mask, key: as in bertqa.redact. Pseudonyms need one process for all rows, so there are none.
+    """
+
+    replacement: Optional[str]
+    mask: Optional[int]
+    key: Optional[bytes]
+
+
+class _Patterns(SparkOptions, PatternsOptions):
+    pass
+
+
+class _Redact(SparkOptions, RedactOptions):
+    pass
+
+
 def answer(
     df: "DataFrame",
     *,
@@ -131,6 +160,20 @@ def entities(df: "DataFrame", **options: "Unpack[_Entities]") -> "DataFrame":
     """Finds the entities of each row. Returns an array of structs of label, text, start and end (code points of
     the row's text) and score. options: help(bertqa.spark.SparkOptions) and help(bertqa.EntitiesOptions)."""
     return _mapped(df, "entities", EntitiesOptions, options)
+
+
+def patterns(df: "DataFrame", **options: "Unpack[_Patterns]") -> "DataFrame":
+    """Finds the personal data of each row by rules, without a model. Returns an array of structs like that of
+    entities. options: help(bertqa.spark.SparkOptions), whose model is not used, and
+    help(bertqa.spark.PatternsOptions)."""
+    return _mapped(df, "patterns", PatternsOptions, options)
+
+
+def redact(df: "DataFrame", **options: "Unpack[_Redact]") -> "DataFrame":
+    """Replaces the personal data of each row, found by rules. Returns a string: with text_col and output_col the same
+    column, no original is left. options: help(bertqa.spark.SparkOptions), whose model is not used, and
+    help(bertqa.spark.RedactOptions)."""
+    return _mapped(df, "redact", RedactOptions, options)
 
 
 def _mapped(
@@ -199,8 +242,10 @@ def _added(task: str, output_col: str, has_errors: bool) -> List[Tuple[str, Any]
         "classify": [("label", text), ("probability", number), ("probabilities", types.ArrayType(number))],
         "entities": [("label", text), ("text", text), ("start", place), ("end", place), ("score", number)],
     }  # fmt: skip
-    kind = types.ArrayType(number) if task == "embed" else _schema([], kinds[task])
-    if task == "entities":
+    kinds["patterns"] = kinds["entities"]
+    single = {"embed": types.ArrayType(number), "redact": text}
+    kind = single[task] if task in single else _schema([], kinds[task])
+    if task in ("entities", "patterns"):
         kind = types.ArrayType(kind)
     return [(output_col, kind)] + ([(f"{output_col}_error", text)] if has_errors else [])
 

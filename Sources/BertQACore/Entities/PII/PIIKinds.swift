@@ -61,6 +61,20 @@ public struct PIIKinds: OptionSet, Sendable, Hashable {
   public static let groups: KeyValuePairs<String, PIIKinds> = [
     "all": .all, "us": .us, "uk": .uk, "eu": .eu, "br": .brazil, "in": .india, "au": .australia,
   ]
+
+  /// The kinds with these names, of kinds and groups, separated by commas: "all,us_ssn".
+  public init(names list: String) throws(BertQAError) {
+    let known = Array(Self.groups) + Array(Self.names)
+    self = []
+    for name in list.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let kinds = known.first(where: { $0.key == name })?.value else {
+        throw BertQAError(
+          .invalidArgument, argument: "patterns",
+          "takes \(known.map(\.key).joined(separator: ", ")), separated by commas, not \(quoted(list))")
+      }
+      formUnion(kinds)
+    }
+  }
 }
 
 /// Options for finding personal data by rule. The names in parentheses are those of the C header.

@@ -36,6 +36,8 @@ struct FilterCheckpoint {
   var outputPath: String
   var deadLetterLength: Int
   var deadLetterHash: UInt64
+  var mappingLength: Int
+  var mappingHash: UInt64
   var counters: FilterCounters
 
   var text: String {
@@ -53,6 +55,7 @@ struct FilterCheckpoint {
       ("lines_before", UInt64(linesBefore)),
     ]
     numbers += [("dead_letter_length", UInt64(deadLetterLength)), ("dead_letter_hash", deadLetterHash)]
+    numbers += [("mapping_length", UInt64(mappingLength)), ("mapping_hash", mappingHash)]
     numbers += counters.entries.map { ($0.name, UInt64($0.value)) }
     var text = "\(Self.heading)\(Self.version)\n"
     text += "path \(PlainText.of(outputPath))\ninput_path \(PlainText.of(inputPath))\n"
@@ -100,13 +103,15 @@ extension FilterCheckpoint {
       let inputsDone = lengths["inputs_done"], let inputsDoneHash = numbers["inputs_done_hash"],
       let linesBefore = lengths["lines_before"], let output = extent("output"),
       let outputPath = values["path"], let deadLetterLength = lengths["dead_letter_length"],
-      let deadLetterHash = numbers["dead_letter_hash"], let counters = FilterCounters(lengths)
+      let deadLetterHash = numbers["dead_letter_hash"], let mappingLength = lengths["mapping_length"],
+      let mappingHash = numbers["mapping_hash"], let counters = FilterCounters(lengths)
     else { return nil }
     self.init(
       settings: settings, model: model, input: input, inputChanged: Int(Int64(bitPattern: inputChanged)),
       inputSize: inputSize, inputPath: inputPath, header: header, inputsDone: inputsDone,
       inputsDoneHash: inputsDoneHash, linesBefore: linesBefore, output: output, outputPath: outputPath,
-      deadLetterLength: deadLetterLength, deadLetterHash: deadLetterHash, counters: counters)
+      deadLetterLength: deadLetterLength, deadLetterHash: deadLetterHash, mappingLength: mappingLength,
+      mappingHash: mappingHash, counters: counters)
   }
 
   static func invalid(_ shown: String) -> ToolError {

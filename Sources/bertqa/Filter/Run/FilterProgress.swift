@@ -49,7 +49,8 @@ final class FilterProgress {
   /// may have a new name if it is followed.
   /// - Parameter watch: the watch of the followed file.
   func resume(
-    _ settings: FilterSettings, _ output: RecordOutput, _ deadLetters: DeadLetters?, _ watch: FileWatch?
+    _ settings: FilterSettings, _ output: RecordOutput, _ deadLetters: DeadLetters?,
+    _ mapping: MappingFile?, _ watch: FileWatch?
   ) throws(ToolError) -> (input: Position, counters: FilterCounters, header: [UInt8])? {
     guard output.isRegularFile else {
       throw ToolError(.input, "--resume needs --output to be a regular file")
@@ -103,6 +104,7 @@ final class FilterProgress {
         input: input, offset: checkpoint.input.length, linesBefore: checkpoint.linesBefore)
     }
     try deadLetters?.resume(length: checkpoint.deadLetterLength, hash: checkpoint.deadLetterHash)
+    try mapping?.resume(length: checkpoint.mappingLength, hash: checkpoint.mappingHash)
     output.resume(length: length, hash: written)
     return (position, checkpoint.counters, checkpoint.header)
   }
@@ -151,8 +153,8 @@ final class FilterProgress {
 
   /// - Parameter header: a table's first line.
   func save(
-    upTo position: Position, _ output: RecordOutput, _ deadLetters: DeadLetters?, _ counters: FilterCounters,
-    header: [UInt8]
+    upTo position: Position, _ output: RecordOutput, _ deadLetters: DeadLetters?,
+    _ mapping: MappingFile?, _ counters: FilterCounters, header: [UInt8]
   ) throws(ToolError) {
     let input = position.input
     try file.save(
@@ -168,7 +170,8 @@ final class FilterProgress {
           identity: FileIdentity(descriptor: output.descriptor) ?? Self.unknown, length: output.length,
           hash: output.hash?.value ?? 0),
         outputPath: FileWriting.resolved(outputPath), deadLetterLength: deadLetters?.length ?? 0,
-        deadLetterHash: deadLetters?.hash?.value ?? 0, counters: counters))
+        deadLetterHash: deadLetters?.hash?.value ?? 0,
+        mappingLength: mapping?.length ?? 0, mappingHash: mapping?.hash.value ?? 0, counters: counters))
   }
 
   /// Adds finished bytes of the input.

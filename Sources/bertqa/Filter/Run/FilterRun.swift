@@ -12,6 +12,7 @@ final class FilterRun {
   private let stop: StopSignals
   private let writer: any RecordWriter
   private let deadLetters: DeadLetters?
+  private let mapping: MappingFile?
   private let progress: FilterProgress?
   private let watch: FileWatch?
   /// The losses of earlier runs.
@@ -51,7 +52,8 @@ final class FilterRun {
   init(
     _ settings: FilterSettings, calls: RecordCalls, form: RecordForm, start: FilterProgress.Position,
     inputSize: Int, header: [UInt8], queue: BlockQueue, stop: StopSignals, output: RecordOutput,
-    deadLetters: DeadLetters?, progress: FilterProgress?, watch: FileWatch?, counters: FilterCounters
+    deadLetters: DeadLetters?, mapping: MappingFile?, progress: FilterProgress?, watch: FileWatch?,
+    counters: FilterCounters
   ) {
     self.settings = settings
     self.calls = calls
@@ -60,6 +62,7 @@ final class FilterRun {
     self.stop = stop
     self.output = output
     self.deadLetters = deadLetters
+    self.mapping = mapping
     self.progress = progress
     self.watch = watch
     self.counters = counters
@@ -171,6 +174,7 @@ final class FilterRun {
       isGivenUp = true
       return
     }
+    try mapping?.save()
     counters.batches += 1
     for entry in batch {
       let (record, block) = (entry.record, entry.block)
@@ -359,7 +363,8 @@ final class FilterRun {
     guard let progress else { return }
     try output.sync()
     try deadLetters?.sync()
-    try progress.save(upTo: position, output, deadLetters, counters, header: header)
+    try mapping?.sync()
+    try progress.save(upTo: position, output, deadLetters, mapping, counters, header: header)
     lastCheckpoint = Clock.seconds()
   }
 }

@@ -13,8 +13,17 @@ struct RecordCalls {
     if inputs.isEmpty { return [] }
     var call = call
     limits.limit(&call)
+    let names = task.names
+    let mark = names?.count ?? 0
     do throws(BertQAError) {
       var outcomes = try task.outcomes(for: inputs, call, in: format)
+      // Names are numbered in the order of the records, also if these need calls of their own.
+      if let names, limits.maxBytes > 0, inputs.count > 1, outcomes.contains(where: \.isFailed) {
+        names.removeAll(from: mark)
+        outcomes = []
+        for input in inputs { outcomes += try self.outcomes(for: [input], in: format) }
+        return outcomes
+      }
       // Memory that other records use must not count against this one.
       if limits.maxBytes > 0, inputs.count > 1 {
         for index in inputs.indices where outcomes[index].isFailed {
@@ -23,6 +32,7 @@ struct RecordCalls {
       }
       return outcomes
     } catch {
+      names?.removeAll(from: mark)
       guard error.isAboveLimit else { throw error }
       if inputs.count > 1 {
         let middle = inputs.count / 2

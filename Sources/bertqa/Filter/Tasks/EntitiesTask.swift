@@ -26,7 +26,9 @@ struct EntitiesTask: FilterTask {
     let redacted: [UInt8]?
   }
 
-  var columns: [String] { search.redaction == .none ? ["entities"] : ["redacted"] }
+  var columns: [String] { search.redacts ? ["redacted"] : ["entities"] }
+
+  var names: Pseudonyms? { search.pseudonyms }
 
   func results(
     for inputs: [TaskInput], _ call: CallOptions

@@ -8,6 +8,9 @@ protocol FilterTask {
   /// The columns of a result in a table.
   var columns: [String] { get }
 
+  /// The names that results add to; nil if there are none.
+  var names: Pseudonyms? { get }
+
   /// Returns one result for each input, in order. Throws errors that concern the whole call, such as a
   /// cancellation.
   func results(
@@ -45,6 +48,8 @@ enum TaskOutcome {
 }
 
 extension FilterTask {
+  var names: Pseudonyms? { nil }
+
   /// Runs the task once, so that an unsuitable model or invalid options are found before the first record.
   func check(fieldCount: Int, _ call: CallOptions) throws(BertQAError) {
     let text: StaticString = "a b"

@@ -67,10 +67,12 @@ struct JSONWriter {
 
   /// Writes the members for a part of a text: the part and its position.
   mutating func place(
-    _ bytes: TextRange, _ codePoints: TextRange, _ utf16: TextRange, in text: UnsafeBufferPointer<UInt8>
+    _ bytes: TextRange, _ codePoints: TextRange, _ utf16: TextRange, in text: UnsafeBufferPointer<UInt8>?
   ) {
-    key("text")
-    string(text[bytes.start..<bytes.end])
+    if let text {
+      key("text")
+      string(text[bytes.start..<bytes.end])
+    }
     for (name, part) in [("bytes", bytes), ("code_points", codePoints), ("utf16", utf16)] {
       key(name)
       range(part)
@@ -150,5 +152,15 @@ struct JSONWriter {
       append(digits.utf8.count == 1 ? "\\u000\(digits)" : "\\u00\(digits)")
     default: output.append(byte)
     }
+  }
+}
+
+extension JSONWriter {
+  /// Returns the text as spelled inside quotes. Invalid bytes stay.
+  static func spelled(_ text: [UInt8]) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.keepsInvalid = true
+    writer.string(text)
+    return Array(writer.take().dropFirst().dropLast())
   }
 }

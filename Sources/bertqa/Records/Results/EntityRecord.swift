@@ -37,7 +37,7 @@ struct EntityRecord {
     var writer = JSONWriter()
     writer.object { writer in
       source.writeMembers(to: &writer)
-      list.writeMembers(text: text, to: &writer)
+      list.writeMembers(text: text, isRedacted: redacted != nil, to: &writer)
       if let redacted {
         writer.key("redacted")
         writer.string(redacted)
@@ -49,14 +49,17 @@ struct EntityRecord {
 
 extension EntityList {
   /// Writes the members of an object, named as in the C API.
-  func writeMembers(text: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
+  /// - Parameter isRedacted: true leaves out the entities' texts.
+  func writeMembers(
+    text: UnsafeBufferPointer<UInt8>, isRedacted: Bool = false, to writer: inout JSONWriter
+  ) {
     writer.key("entities")
     writer.array { writer in
       for entity in entities {
         writer.object { writer in
           writer.key("label")
           writer.string(entity.label)
-          writer.place(entity.bytes, entity.codePoints, entity.utf16, in: text)
+          writer.place(entity.bytes, entity.codePoints, entity.utf16, in: isRedacted ? nil : text)
           writer.key("score")
           writer.number(entity.score)
         }

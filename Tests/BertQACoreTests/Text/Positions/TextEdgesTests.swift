@@ -175,7 +175,7 @@ import Testing
             ofTokens: document.firstTokenOfWord(token), through: document.lastTokenOfWord(token))
           if range.count == 0 { return }
           let entity = Entity(label: "X", bytes: range, codePoints: range, utf16: range, score: 1)
-          let redacted = try EntityList.redact(text, [entity], replacement: "\u{E000}")
+          let redacted = try EntityList.redact(text, [entity], .text(Array("\u{E000}".utf8)))
           let parts = redacted.split(separator: "\u{E000}", omittingEmptySubsequences: false)
           // As characters, so that a mark behind the replacement would hide it.
           #expect(parts.count == 2, "\(text.debugDescription) \(redacted.debugDescription)")

@@ -1,43 +1,75 @@
-/// SHA-256 (FIPS 180-4), for the checksums of addresses.
+/// SHA-256 (FIPS 180-4): for the checksums of addresses, and for keyed hashes.
 struct SHA256 {
   private var state: [UInt32] = [
     0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
   ]
+  /// The bytes behind the last whole block.
+  private var rest: [UInt8] = []
+  private var count = 0
+  private var words = [UInt32](repeating: 0, count: 64)
 
+  static let blockSize = 64
   private static let constants = fractions(64) { cubeRootFraction(of: $0) }
 
   static func hash(_ message: [UInt8]) -> [UInt8] {
-    var padded = message + [0x80]
-    padded += [UInt8](repeating: 0, count: (119 - message.count % 64) % 64)
-    let bits = UInt64(message.count) << 3
-    padded += (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(56 - 8 * $0)) }
     var hash = SHA256()
-    for block in stride(from: 0, to: padded.count, by: 64) { hash.add(padded[block..<block + 64]) }
-    return hash.state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) }
-    }
+    message.withUnsafeBufferPointer { hash.update($0) }
+    return hash.finish()
   }
 
-  private mutating func add(_ block: ArraySlice<UInt8>) {
-    var words = (0..<16).map { word in
-      (0..<4).reduce(0 as UInt32) { $0 << 8 | UInt32(block[block.startIndex + 4 * word + $1]) }
+  mutating func update(_ bytes: UnsafeBufferPointer<UInt8>) {
+    count += bytes.count
+    var position = 0
+    if !rest.isEmpty {
+      position = min(Self.blockSize - rest.count, bytes.count)
+      rest += bytes[..<position]
+      guard rest.count == Self.blockSize else { return }
+      let block = rest
+      rest = []
+      block.withUnsafeBufferPointer { add($0, at: 0) }
     }
+    while position + Self.blockSize <= bytes.count {
+      add(bytes, at: position)
+      position += Self.blockSize
+    }
+    rest += bytes[position...]
+  }
+
+  /// Returns the digest of all bytes.
+  mutating func finish() -> [UInt8] {
+    let bits = UInt64(count) << 3
+    var end: [UInt8] = [0x80]
+    end += [UInt8](repeating: 0, count: (119 - count % Self.blockSize) % Self.blockSize)
+    end += (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(56 - 8 * $0)) }
+    end.withUnsafeBufferPointer { update($0) }
+    return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) } }
+  }
+
+  private mutating func add(_ block: UnsafeBufferPointer<UInt8>, at position: Int) {
     func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+    for index in 0..<16 {
+      let byte = position + 4 * index
+      words[index] =
+        UInt32(block[byte]) << 24 | UInt32(block[byte + 1]) << 16 | UInt32(block[byte + 2]) << 8
+        | UInt32(block[byte + 3])
+    }
     for index in 16..<64 {
       let (early, late) = (words[index - 15], words[index - 2])
       let first = rotated(early, 7) ^ rotated(early, 18) ^ early >> 3
       let second = rotated(late, 17) ^ rotated(late, 19) ^ late >> 10
-      words.append(words[index - 16] &+ first &+ words[index - 7] &+ second)
+      words[index] = words[index - 16] &+ first &+ words[index - 7] &+ second
     }
-    var s = state
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
     for index in 0..<64 {
-      let choice = s[4] & s[5] ^ ~s[4] & s[6]
-      let sum = rotated(s[4], 6) ^ rotated(s[4], 11) ^ rotated(s[4], 25)
-      let first = s[7] &+ sum &+ choice &+ Self.constants[index] &+ words[index]
-      let majority = s[0] & s[1] ^ s[0] & s[2] ^ s[1] & s[2]
-      let second = (rotated(s[0], 2) ^ rotated(s[0], 13) ^ rotated(s[0], 22)) &+ majority
-      s = [first &+ second, s[0], s[1], s[2], s[3] &+ first, s[4], s[5], s[6]]
+      let sum = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
+      let first = h &+ sum &+ (e & f ^ ~e & g) &+ Self.constants[index] &+ words[index]
+      let majority = a & b ^ a & c ^ b & c
+      let second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ majority
+      (h, g, f, e) = (g, f, e, d &+ first)
+      (d, c, b, a) = (c, b, a, first &+ second)
     }
-    for index in 0..<8 { state[index] &+= s[index] }
+    for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
   }
 
   /// Returns a number for each of the first primes.
@@ -63,6 +95,27 @@ struct SHA256 {
       if high < prime << 32 || high == prime << 32 && low.low == 0 { root = next }
     }
     return UInt32(truncatingIfNeeded: root)
+  }
+}
+
+/// HMAC (RFC 2104) with SHA-256.
+struct HMAC {
+  private var inner = SHA256()
+  private var outer = SHA256()
+
+  init(key: [UInt8]) {
+    var block = key.count > SHA256.blockSize ? SHA256.hash(key) : key
+    block += [UInt8](repeating: 0, count: SHA256.blockSize - block.count)
+    block.map { $0 ^ 0x36 }.withUnsafeBufferPointer { inner.update($0) }
+    block.map { $0 ^ 0x5C }.withUnsafeBufferPointer { outer.update($0) }
+  }
+
+  mutating func update(_ bytes: UnsafeBufferPointer<UInt8>) { inner.update(bytes) }
+
+  /// Returns the 32 bytes of the code.
+  mutating func finish() -> [UInt8] {
+    inner.finish().withUnsafeBufferPointer { outer.update($0) }
+    return outer.finish()
   }
 }
 

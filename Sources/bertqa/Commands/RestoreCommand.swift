@@ -1,0 +1,150 @@
+import BertQACore
+import Glibc
+
+/// `bertqa restore`.
+struct RestoreCommand: Command {
+  static let name = "restore"
+  static let summary = "put back what pseudonyms replaced"
+
+  static let table = CommandTable(
+    usages: ["--mapping FILE [OPTION]... [FILE|-]..."],
+    operands: .files,
+    description: [
+      "Print each FILE, or standard input, with the names that 'bertqa filter' or 'bertqa entities' with --pseudonym and "
+        + "--mapping wrote, such as [PER_3], replaced by the texts that they stand for. All other bytes do not change."
+    ],
+    sections: [
+      OptionSection(
+        "",
+        [
+          OptionRow(.mapping, value: "FILE", use: .read, "the file that --mapping wrote"),
+          OptionRow(
+            .format, value: "FORMAT", choices: Form.allCases.map(\.rawValue),
+            "how the texts are spelled: {}; default: by the file's name, or text",
+            detail: "In jsonl quotes and line ends become escapes, in csv fields that need quotes get them."),
+          OptionRow(.delimiter, value: "C", "csv with this delimiter; \\t: tab"),
+        ])
+    ],
+    exitCodes:
+      "0 done; 2 wrong usage; 3 a file cannot be read or FILE is no mapping; 4 out of memory, the output cannot be "
+      + "written, or a defect in the program",
+    examples: [
+      .init("the original texts of a filter's output", "bertqa restore --mapping names.jsonl out.jsonl")
+    ])
+
+  private enum Form: String, CaseIterable {
+    case text, jsonl, csv, tsv
+  }
+
+  private let names = Pseudonyms()
+  private let arguments: ParsedArguments
+
+  static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
+    guard let mapping = arguments.last(.mapping)?.text else {
+      throw arguments.usage("restore needs --mapping FILE")
+    }
+    let command = RestoreCommand(arguments)
+    let input = try Input(mapping)
+    try MappingLines.read(shown: input.shown, into: command.names) { room throws(ToolError) in
+      try input.read(into: room)
+    }
+    for file in arguments.operands.isEmpty ? [.standardInput] : arguments.operands {
+      try command.restore(file, to: output)
+    }
+    return .done
+  }
+
+  private init(_ arguments: ParsedArguments) { self.arguments = arguments }
+
+  private func restore(_ file: ArgumentText, to output: Output) throws(ToolError) {
+    let format = try format(of: file)
+    let input = try Input(file)
+    try input.decompress(byContent: true)
+    var framer: any RecordFramer = LineFramer()
+    if case .table(let dialect) = format { framer = RowFramer(dialect) }
+    let buffer = ByteBuffer()
+    var isEnd = false
+    while !isEnd {
+      try buffer.reserve(1 << 16)
+      let count = try input.read(into: buffer.rawRoom)
+      buffer.extend(by: count)
+      isEnd = count == 0
+      var start = 0
+      while start < buffer.count {
+        guard
+          let frame = framer.frame(in: buffer.bytes, from: start, isEnd: isEnd)
+            ?? (isEnd ? framer.lastFrame(in: buffer.bytes, from: start) : nil)
+        else { break }
+        try write(frame, of: buffer.bytes, format, to: output)
+        start = max(start + 1, frame.raw.upperBound)
+      }
+      let rest = Array(buffer.bytes[min(start, buffer.count)...])
+      buffer.truncate(to: 0)
+      try rest.withElements { bytes throws(ToolError) in try buffer.append(bytes) }
+    }
+    try output.flush()
+  }
+
+  /// Returns nil for plain text.
+  private func format(of file: ArgumentText) throws(ToolError) -> RecordFormat? {
+    let choices = Form.allCases.map { (key: $0.rawValue, value: $0) }
+    let name = Compression.inner(file.shownAsFile).lowercased()
+    let named =
+      Form.allCases.first { name.hasSuffix(".\($0.rawValue)") }
+      ?? (name.hasSuffix(".ndjson") ? .jsonl : .text)
+    var form = try arguments.last(.format)?.choice(from: choices) ?? named
+    if let given = arguments.last(.delimiter) {
+      guard !arguments.has(.format) || form == .csv else {
+        throw arguments.usage("--delimiter goes with --format csv")
+      }
+      form = .csv
+      return .table(TableDialect(delimiter: try given.delimiter(), hasQuotes: true))
+    }
+    return switch form {
+    case .text: nil
+    case .jsonl: .jsonLines
+    case .csv: .table(.csv)
+    case .tsv: .table(.tsv)
+    }
+  }
+
+  private func write(
+    _ frame: RecordFrame, of bytes: UnsafeBufferPointer<UInt8>, _ format: RecordFormat?, to output: Output
+  ) throws(ToolError) {
+    guard case .table(let dialect) = format else {
+      let raw = UnsafeBufferPointer(rebasing: bytes[frame.raw])
+      let line = try restored(raw, spelling: format == nil ? nil : { JSONWriter.spelled($0) })
+      output.write(line)
+      return try output.flushIfLarge()
+    }
+    var position = frame.raw.lowerBound
+    var walker = RowWalker(bytes, frame.content, dialect)
+    while let cell = walker.next() {
+      output.write(bytes[position..<cell.raw.lowerBound])
+      position = cell.raw.upperBound
+      let restored = try restoredCell(UnsafeBufferPointer(rebasing: bytes[cell.raw]), dialect)
+      output.write(restored)
+    }
+    output.write(bytes[position..<frame.raw.upperBound])
+    try output.flushIfLarge()
+  }
+
+  private func restoredCell(
+    _ cell: UnsafeBufferPointer<UInt8>, _ dialect: TableDialect
+  ) throws(ToolError) -> [UInt8] {
+    let isQuoted = dialect.hasQuotes && cell.count >= 2 && cell.first == UInt8(ascii: "\"")
+    let result = try restored(cell, spelling: isQuoted || !dialect.hasQuotes ? { dialect.spelled($0) } : nil)
+    if isQuoted || !dialect.hasQuotes || result.elementsEqual(cell)
+      || !result.contains(where: dialect.needsQuotes)
+    {
+      return result
+    }
+    return [UInt8(ascii: "\"")] + dialect.spelled(result) + [UInt8(ascii: "\"")]
+  }
+
+  private func restored(
+    _ text: UnsafeBufferPointer<UInt8>, spelling: (([UInt8]) -> [UInt8])?
+  ) throws(ToolError) -> [UInt8] {
+    try ofCore(Self.invocation) { () throws(BertQAError) in try names.restore(text, spelling: spelling) }
+  }
+}

@@ -1,0 +1,128 @@
+"""bertqa.redact and bertqa.Pseudonyms: what replaces entities, and how it is brought back."""
+
+import hashlib
+import hmac
+import os
+import stat
+import threading
+
+import pytest
+
+import bertqa
+
+TEXT = "Zoë <ann@x.org> wrote to bob@x.org, then ann@x.org called +49 30 901820; see [EMAIL_1]."
+KEY = b"0123456789abcdef"
+
+
+@pytest.fixture
+def found():
+    return bertqa.patterns(TEXT)
+
+
+def test_masks(found):
+    assert bertqa.redact(TEXT, found, mask=0) == (
+        "Zoë <***@*.***> wrote to ***@*.***, then ***@*.*** called +** ** ******; see [EMAIL_1]."
+    )
+    assert "***@*.org>" in bertqa.redact(TEXT, found, mask=3) and "*** ***820;" not in bertqa.redact(TEXT, found)
+    # At most half of a value stays.
+    assert "+** ** **1820;" in bertqa.redact(TEXT, found, mask=4)
+    assert "+** ** 901820;" not in bertqa.redact(TEXT, found, mask=100)
+
+    def masked(text, keep=0):
+        return bertqa.redact(text, [bertqa.Entity(text, "A", 0, len(text), (0, 0), (0, 0), 1.0)], mask=keep)
+
+    # One star for a character with its marks, also of other scripts and of several code points.
+    assert masked("Jose\u0301 \U0001f469\u200d\U0001f4bb-٣٤") == "**** *-**"
+    assert (
+        masked("山田", 1) == "*田"
+        and masked("a", 1) == "*"
+        and masked("078\u201105\u20111120", 4) == "***‑**‑1120"
+    )
+    assert masked("\ud800b", 1).endswith("b")
+
+
+def test_hashes_are_hmac(found):
+    digest = hmac.new(KEY, b"ann@x.org", hashlib.sha256).hexdigest()[:32]
+    text = bertqa.redact(TEXT, found, key=KEY)
+    assert text.count(f"[EMAIL_{digest}]") == 2 and "@" not in text
+    assert bertqa.redact(TEXT, found, key=KEY + b"x") != text
+    long = b"a" * 200_000 + b"@x.org"
+    key = bytes(range(256))
+    [whole] = [bertqa.Entity(long, "L", 0, len(long), (0, 0), (0, 0), 1.0)]
+    assert bertqa.redact(long, [whole], key=key) == (
+        b"[L_" + hmac.new(key, long, hashlib.sha256).hexdigest()[:32].encode() + b"]"
+    )
+    with pytest.raises(bertqa.InvalidArgument, match="16"):
+        bertqa.redact(TEXT, found, key=b"short")
+
+
+def test_pseudonyms_restore_the_text(found, tmp_path):
+    names = bertqa.Pseudonyms()
+    text = bertqa.redact(TEXT, found, pseudonyms=names)
+    assert text == "Zoë <[EMAIL_1]> wrote to [EMAIL_2], then [EMAIL_1] called [PHONE_1]; see [LITERAL_1]."
+    assert names.names()["[EMAIL_1]"] == "ann@x.org" and len(names) == 4
+    # The text had something like a name: it comes back, too.
+    assert names.names()["[LITERAL_1]"] == "[EMAIL_1]" and names.restore(text) == TEXT
+    assert names.restore(text.encode()) == TEXT.encode()
+    assert names.restore("about [EMAIL_2] and [EMAIL_9]") == "about bob@x.org and [EMAIL_9]"
+    other = "Write to bob@x.org or eve@x.org"
+    assert bertqa.redact(other, bertqa.patterns(other), pseudonyms=names) == "Write to [EMAIL_2] or [EMAIL_3]"
+    path = tmp_path / "names.jsonl"
+    names.save(path)
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    again = bertqa.Pseudonyms.load(path)
+    assert again.names() == names.names() and again.restore(text) == TEXT
+    assert bertqa.redact("eve@x.org", bertqa.patterns("eve@x.org"), pseudonyms=again) == "[EMAIL_3]"
+    for wrong in [
+        "EMAIL_1",
+        "[EMAIL]",
+        "[_1]",
+        "[EMAIL_]",
+        "[EMAIL_0]",
+        "[EMAIL_1x]",
+        "[E]_1]",
+        "[EMAIL_" + "1" * 20 + "]",
+    ]:
+        with pytest.raises(bertqa.InvalidArgument):
+            bertqa.Pseudonyms({wrong: "a"})
+
+
+def test_labels_of_any_kind_make_names_that_restore():
+    text = "abc def"
+    for label in ["B-PER", "a_1", "x]y[", "[", "日本" * 40, "\n", "_"]:
+        names = bertqa.Pseudonyms()
+        whole = [bertqa.Entity("abc", label, 0, 3, (0, 3), (0, 3), 1.0)]
+        redacted = bertqa.redact(text, whole, pseudonyms=names)
+        assert redacted.endswith("_1] def") and names.restore(redacted) == text, label
+        assert bertqa.Pseudonyms(names.names()).restore(redacted) == text
+
+
+def test_threads_share_names():
+    names = bertqa.Pseudonyms()
+    texts = [f"write to a{number % 50}@x.org" for number in range(400)]
+    results = [None] * len(texts)
+
+    def work(start):
+        for index in range(start, len(texts), 4):
+            results[index] = bertqa.redact(texts[index], bertqa.patterns(texts[index]), pseudonyms=names)
+
+    threads = [threading.Thread(target=work, args=(start,)) for start in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [names.restore(result) for result in results] == texts and len(names) == 50
+
+
+def test_what_does_not_go_together(found):
+    with pytest.raises(TypeError, match="exclude"):
+        bertqa.redact(TEXT, found, "x", mask=1)
+    with pytest.raises(bertqa.InvalidArgument):
+        bertqa.redact(TEXT, found, mask=-1)
+    with pytest.raises(TypeError):
+        bertqa.redact(TEXT, found, keep=1)
+    with pytest.raises(bertqa.Cancelled):
+        bertqa.redact(TEXT, found, cancel=lambda: True)
+    # Any text, and entities of texts with surrogates, which UTF-8 lacks.
+    text = "\ud800 ann@x.org"
+    assert bertqa.redact(text, bertqa.patterns(text)) == "\ud800 [EMAIL]"

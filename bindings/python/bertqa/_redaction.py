@@ -1,0 +1,204 @@
+"""Redaction: entities replaced in their text, and the names that bring them back."""
+
+import ctypes
+import json
+import os
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union, cast
+
+from . import _abi
+from ._call import Call
+from ._errors import InvalidArgument
+from ._handle import Handle, Results
+from ._native import check, library
+from ._results import Entity
+from ._text import as_text
+from ._value import T
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import CallOptions
+
+#: In the order of their numbers.
+REPLACEMENTS = ("label", "text", "mask", "hash", "pseudonym")
+
+
+class Pseudonyms:
+    """The names that replace values in redacted texts, such as "[PER_3]", and the values.
+
+    A value with a label has one name, and a label's names are numbered from 1 in the order in which values are first
+    seen: one object for many texts gives a value the same name in all, one for each text starts anew. Threads may share
+    it; the numbers then depend on which of them is first.
+    """
+
+    def __init__(self, names: Union[None, Mapping[str, str], Iterable[Tuple[str, str]]] = None):
+        """names: the names of an earlier run and their values, as a dict or pairs."""
+        lib = library()
+        pointer = ctypes.c_void_p()
+        check(lib.pseudonyms_create(ctypes.byref(pointer)))
+        self._handle = Handle(pointer, lib.pseudonyms_free)
+        for name, value in dict(names or {}).items():
+            name_data, data = _encoded(name), _encoded(value)
+            check(lib.pseudonyms_add(pointer, name_data, len(name_data), data, len(data)))
+
+    @classmethod
+    def load(cls, path: Any) -> "Pseudonyms":
+        """Reads a file that `save`, or the tool's --mapping, has written."""
+        with open(path, encoding="utf-8") as file:
+            return cls({entry["name"]: entry["value"] for entry in map(json.loads, file)})
+
+    def save(self, path: Any) -> None:
+        """Writes the names to a file that only its owner can read. `bertqa restore --mapping` reads it, too."""
+        temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with open(descriptor, "w", encoding="utf-8", errors="replace") as file:
+                for name, value in self.names().items():
+                    file.write(json.dumps({"name": name, "value": value}, ensure_ascii=False) + "\n")
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+    def __len__(self) -> int:
+        return cast(int, library().pseudonyms_count(self._handle.pointer))
+
+    def __repr__(self) -> str:
+        return f"<Pseudonyms: {len(self)} names>"
+
+    def names(self) -> Dict[str, str]:
+        """Returns the value of each name, in the order in which the names were made."""
+        lib, pointer = library(), self._handle.pointer
+        entries = (lib.pseudonyms_get(pointer, index).contents for index in range(len(self)))
+        return {_decoded(_bytes(entry.name)): _decoded(_bytes(entry.value)) for entry in entries}
+
+    def restore(self, text: T, **options: "Unpack[CallOptions]") -> T:
+        """Returns the text with each name replaced by its value: what `redact` had replaced."""
+        lib, call = library(), Call(options)
+        text = as_text(text)
+        data = text if isinstance(text, bytes) else _encoded(text)
+        result = _written(
+            len(data) + 64,
+            lambda output, room, needed: lib.restore(
+                data, len(data), self._handle.pointer, call.common_pointer, output, room, needed
+            ),
+            call,
+        )
+        return cast(T, result if isinstance(text, bytes) else _decoded(result))
+
+
+def redact(
+    text: T,
+    entities: "Iterable[Entity[T]]",
+    replacement: Optional[T] = None,
+    *,
+    mask: Optional[int] = None,
+    key: Optional[bytes] = None,
+    pseudonyms: Optional[Pseudonyms] = None,
+    **options: "Unpack[CallOptions]",
+) -> T:
+    """Returns the text with each entity replaced by its label in brackets, such as "[PER]", or by one of these:
+
+    replacement: the same text for every entity.
+    mask: a star for each letter, digit and other character but the last `mask`, such as "***-**-1234"; spaces and
+        punctuation marks stay, and at most half of an entity's letters and digits.
+    key: the label and 32 hexadecimal digits of HMAC-SHA-256 of the entity with this key of at least 16 bytes; of the
+        same text always the same.
+    pseudonyms: the label and a number, such as "[PER_3]", the same for the same text; see `Pseudonyms`.
+
+    entities: entities of this text, in any order: EntityLists or lists of Entity, joined with +. Overlapping
+        entities are replaced as one, with the label of the one that begins first or, among several there, of
+        the longest. A character is replaced as a whole, with its combining marks.
+    options: see help(bertqa.CallOptions).
+    """
+    text = as_text(text)
+    call = Call(options)
+    struct = _abi.RedactOptions()
+    struct.struct_size, struct.call = ctypes.sizeof(struct), ctypes.pointer(call.common)
+    given = {"text": replacement, "mask": mask, "hash": key, "pseudonym": pseudonyms}
+    kinds = [kind for kind, value in given.items() if value is not None]
+    if len(kinds) > 1:
+        raise TypeError("replacement, mask, key and pseudonyms exclude each other")
+    if kinds:
+        struct.replacement = REPLACEMENTS.index(kinds[0])
+    if replacement is not None:
+        replacement = as_text(replacement)
+        if isinstance(replacement, bytes) is not isinstance(text, bytes):
+            raise TypeError("replacement must be of the text's type, str or bytes")
+        struct.text = replacement if isinstance(replacement, bytes) else _encoded(replacement)
+        struct.text_length = len(struct.text)
+    if mask is not None:
+        if not 0 <= mask < 1 << 31:
+            raise InvalidArgument(f"mask is {mask}, but must be 0 to 2147483647")
+        struct.keep = mask
+    if key is not None:
+        key = bytes(key)
+        struct.key, struct.key_length = key, len(key)
+    if pseudonyms is not None:
+        struct.pseudonyms = pseudonyms._handle.pointer
+    data = text if isinstance(text, bytes) else _encoded(text)
+    ranges = _ranges(text, data, list(entities))
+    lib = library()
+    with Results(1, lib.entity_list_free) as results:
+        call.check(lib.entity_list_create(data, len(data), ranges, len(ranges), call.common_pointer, results))
+        result = _written(
+            2 * len(data) + 64,
+            lambda output, room, needed: lib.redact(
+                data, len(data), results, 1, ctypes.byref(struct), output, room, needed
+            ),
+            call,
+        )
+    return cast(T, result if isinstance(text, bytes) else _decoded(result))
+
+
+def _ranges(text: Any, data: bytes, entities: "List[Entity[Any]]") -> Any:
+    """Returns the entities as an array for the library, which keeps their labels alive."""
+    places = {place for entity in entities for place in (entity.start, entity.end)}
+    offsets = {place: place for place in places}
+    if len(data) != len(text):
+        offset = previous = 0
+        for place in sorted(place for place in places if 0 <= place <= len(text)):
+            offset += len(_encoded(text[previous:place]))
+            offsets[place] = offset
+            previous = place
+    array = (_abi.LabelledRange * len(entities))()
+    for entry, entity in zip(array, entities):
+        if not 0 <= entity.start <= entity.end <= len(text):
+            raise InvalidArgument(
+                f"an entity is {entity.start} to {entity.end}, but the text has {len(text)}: it belongs to another text"
+            )
+        label = _encoded(entity.label)
+        entry.bytes.start, entry.bytes.end = offsets[entity.start], offsets[entity.end]
+        entry.label, entry.label_length, entry.score = label, len(label), entity.score
+    return array
+
+
+def _written(room: int, function: Any, call: Call) -> bytes:
+    """Returns what a function writes into memory of at first `room` bytes."""
+    needed = ctypes.c_size_t()
+    while True:
+        output = ctypes.create_string_buffer(room)
+        status = function(output, room, ctypes.byref(needed))
+        if status == InvalidArgument.status and needed.value > room:
+            room = needed.value
+            continue
+        call.check(status)
+        return ctypes.string_at(output, needed.value)
+
+
+def _bytes(text: _abi.Text) -> bytes:
+    # The member itself would end at a NUL.
+    address = ctypes.c_void_p.from_address(ctypes.addressof(text)).value
+    return ctypes.string_at(address, text.length) if address else b""
+
+
+def _encoded(text: str) -> bytes:
+    """Returns UTF-8, with lone surrogates, which pass through unchanged."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:  # half a surrogate
+        return data.decode("utf-8", "replace")

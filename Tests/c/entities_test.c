@@ -286,6 +286,26 @@ static void test_replacements(void) {
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REPLACE); /* pseudonyms without their replacement */
   bertqa_pseudonyms_free(options.pseudonyms);
   bertqa_pseudonyms_free(NULL);
+  static const char twice[] = "Ann Smith; ANN  SMITH's, ann";
+  const bertqa_labelled_range once = {{0, 9}, "PER", 3, 0.5f, 0};
+  bertqa_entity_list *every, *one;
+  CHECK_STATUS(BERTQA_OK, bertqa_entity_list_create(twice, sizeof twice - 1, &once, 1, NULL, &one));
+  const bertqa_entity_list *const both[] = {one, NULL};
+  CHECK_STATUS(BERTQA_OK, bertqa_everywhere(twice, sizeof twice - 1, both, 2, NULL, &every));
+  CHECK(bertqa_entity_list_count(every) == 2 && bertqa_entity_list_get(every, 1)->bytes.start == 11);
+  CHECK(bertqa_entity_list_get(every, 1)->bytes.end == 21 && bertqa_entity_list_get(every, 1)->score == 0.5f);
+  bertqa_entity_list_free(every);
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, every, bertqa_everywhere("abc", 3, both, 2, NULL, &every));
+  CHECK_STATUS(BERTQA_OK, bertqa_everywhere(NULL, 0, NULL, 0, NULL, &every));
+  CHECK(bertqa_entity_list_count(every) == 0);
+  bertqa_entity_list_free(every);
+  bertqa_entity_list_free(one);
+  bertqa_pattern kinds;
+  CHECK_STATUS(BERTQA_OK, bertqa_patterns_named("us,mac", 6, &kinds));
+  CHECK(kinds == (BERTQA_PATTERN_US_SSN | BERTQA_PATTERN_US_ITIN | BERTQA_PATTERN_MAC));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_patterns_named("us,", 3, &kinds));
+  CHECK(kinds == 0 && strstr(bertqa_last_error(), "us_ssn") != NULL);
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_patterns_named("", 0, &kinds));
   bertqa_entity_list_free(list);
   const bertqa_labelled_range outside[] = {{{0, 9}, "A", 1, 1, 0}}, reversed[] = {{{2, 1}, "A", 1, 1, 0}}, unnamed[] = {{{0, 1}, "", 0, 1, 0}};
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, outside, 1, NULL, &list));

@@ -248,6 +248,11 @@ static void find_entities(void) {
   char restored[sizeof rich];
   CHECK_STATUS(BERTQA_OK, bertqa_restore(redacted, needed, options.pseudonyms, NULL, restored, sizeof restored,
                                          &needed));
+  bertqa_pattern kinds;
+  CHECK_STATUS(BERTQA_OK, bertqa_patterns_named("all", 3, &kinds));
+  bertqa_entity_list_free(lists[0]);
+  CHECK_STATUS(BERTQA_OK, bertqa_everywhere(rich, sizeof rich - 1, (const bertqa_entity_list *const *)&made_list, 1,
+                                            NULL, &lists[0]));
   bertqa_entity_list_free(made_list);
   bertqa_pseudonyms_free(options.pseudonyms);
   bertqa_entity_list_free(lists[0]);

@@ -233,6 +233,13 @@ static bertqa_status entity_list(void) {
   bertqa_entity_list_free(list);
   return status;
 }
+static bertqa_status everywhere(void) {
+  const bertqa_entity_list *const lists[] = {found};
+  bertqa_entity_list *list;
+  const bertqa_status status = bertqa_everywhere(text, length, lists, 1, &call, &list);
+  bertqa_entity_list_free(list);
+  return status;
+}
 static bertqa_status restore(void) {
   bertqa_pseudonyms *names;
   size_t needed;
@@ -379,6 +386,7 @@ static const function functions[] = {
     {"bertqa_word_counts", word_counts},
     {"bertqa_patterns", patterns},
     {"bertqa_entity_list_create", entity_list},
+    {"bertqa_everywhere", everywhere},
     {"bertqa_redact", redact},
     {"bertqa_redact, pseudonyms", redact_by_names},
     {"bertqa_restore", restore},

@@ -6,9 +6,13 @@ import os
 import stat
 import threading
 
+import pandas
+import polars
+import pyarrow
 import pytest
 
 import bertqa
+from conftest import FIXTURES
 
 TEXT = "Zoë <ann@x.org> wrote to bob@x.org, then ann@x.org called +49 30 901820; see [EMAIL_1]."
 KEY = b"0123456789abcdef"
@@ -95,6 +99,57 @@ def test_labels_of_any_kind_make_names_that_restore():
         redacted = bertqa.redact(text, whole, pseudonyms=names)
         assert redacted.endswith("_1] def") and names.restore(redacted) == text, label
         assert bertqa.Pseudonyms(names.names()).restore(redacted) == text
+
+
+def test_everywhere():
+    text = "Zoë: call 80991098 or ask ANN SMITH. Ann  Smith's number: 80991098."
+    found = bertqa.patterns(text, regions=["DK"])[:1] + [
+        bertqa.Entity("Ann  Smith", "PER", 37, 47, (0, 0), (0, 0), 0.75)
+    ]
+    every = bertqa.everywhere(text, found)
+    assert [(e.label, e.text, e.score) for e in every] == [
+        ("PHONE", "80991098", 1), ("PER", "ANN SMITH", 0.75), ("PER", "Ann  Smith", 0.75), ("PHONE", "80991098", 1),
+    ]  # fmt: skip
+    assert all(text[e.start : e.end] == e.text for e in every)
+    assert bertqa.redact(text, every) == "Zoë: call [PHONE] or ask [PER]. [PER]'s number: [PHONE]."
+    assert [e.text for e in bertqa.everywhere(text.encode(), bertqa.patterns(text.encode(), regions=["DK"]))] == [
+        b"80991098"
+    ] * 2
+    with pytest.raises(bertqa.InvalidArgument):
+        bertqa.everywhere("a", found)
+
+
+TEXTS = ["ann@x.org", None, "", "no", "bob@x.org, ann@x.org", "ann@x.org"]
+REDACTED = ["[EMAIL_1]", None, "", "no", "[EMAIL_2], [EMAIL_1]", "[EMAIL_1]"]
+
+
+def test_columns():
+    for make in pyarrow.array, polars.Series, pandas.Series, list:
+        names = bertqa.Pseudonyms()
+        column = bertqa.redact_column(make(TEXTS), ["email"], pseudonyms=names)
+        rows = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+        assert [None if pandas.isna(row) else row for row in rows] == REDACTED
+        found = bertqa.patterns_column(make(TEXTS), "email")
+        rows = found.to_pylist() if hasattr(found, "to_pylist") else list(found)
+        assert len(rows) == 6
+    found = bertqa.patterns_column(pyarrow.array(TEXTS))
+    found.validate(full=True)
+    one = {"label": "EMAIL", "text": "ann@x.org", "start": 0, "end": 9, "score": 1.0}
+    assert found.to_pylist()[:4] == [[one], None, [], []]
+    assert len(found.to_pylist()[4]) == 2
+    with bertqa.Context(FIXTURES / "tiny-bert-entities") as context:
+        assert found.type == bertqa.entities_column(context, pyarrow.array(["a"])).type
+        text = "In Paris, King Rivière of France wrote to ann@x.org."
+        expected = bertqa.redact(text, context.entities(text, labels=["PER"]) + bertqa.patterns(text))
+        assert bertqa.redact_column([text], context=context, labels=["PER"]).to_pylist() == [expected]
+    twice = "tel. 80991098, 80991098"
+    assert bertqa.redact_column([twice], repeats=True, mask=2).to_pylist() == ["tel. ******98, ******98"]
+    for wrong in {"kinds": ["x"]}, {"regions": ["Denmark"]}, {"labels": ["PER"]}, {"mask": -1}:
+        with pytest.raises(bertqa.InvalidArgument):
+            bertqa.redact_column(["a"], **wrong)
+    with pytest.raises(bertqa.TooLarge) as caught:
+        bertqa.redact_column(["a", None, "b" * 100_000], max_bytes=1000)
+    assert caught.value.item == 2
 
 
 def test_threads_share_names():

@@ -78,6 +78,9 @@ def values(spark, labelled, embedder, entities):
     short = texts.where("id < 6").drop("question")
     for task, model in ("classify", labelled), ("embed", embedder), ("entities", entities):
         found[task] = rows_of(getattr(bertqa.spark, task)(short, output_col=task, model=model, precision="f32"))
+    mails = spark.createDataFrame([(0, "Write to ann@x.org"), (1, None)], "id long, text string")
+    found["patterns"] = rows_of(bertqa.spark.patterns(mails, output_col="found"))
+    found["redacted"] = rows_of(bertqa.spark.redact(mails, output_col="text", kinds=["email"], mask=3))
     # Columns of all types that Spark can pass to Python.
     moment = datetime.datetime(2026, 2, 28, 23, 59, 59, 123456)
     row = (1, "Ann fell.", decimal.Decimal("1.50"), moment, [1, None], {"a": None}, b"\0\xff", (2.5, None), True)

@@ -95,6 +95,28 @@ def test_what_is_no_row_s_fault_ends_the_task(error):
         _spark.run_rows(run, 3, {})
 
 
+@pytest.mark.parametrize(
+    "task, options, expected",
+    [
+        ("redact", {"kinds": ["email"], "mask": 3}, ["***@*.org 10.0.0.1", None, ""]),
+        ("redact", {"max_bytes": 1}, [None, None, ""]),
+        ("patterns", {}, [["EMAIL", "IP"], None, []]),
+    ],
+)
+def test_rules_need_no_model(monkeypatch, task, options, expected):
+    monkeypatch.setattr(_spark, "opened", lambda *_, **__: None)
+    work = _spark.Work(
+        task=task, text=0, question=None, question_column=None, keep=[], names=["column0", "column1"],
+        has_errors=True, model={"model": None, "precision": None, "isa": None}, options=options, counts=None,
+    )  # fmt: skip
+    texts = pyarrow.array(["ann@x.org 10.0.0.1", None, ""], pyarrow.string())
+    [batch] = work(iter([pyarrow.RecordBatch.from_arrays([texts], ["text"])]))
+    assert batch.schema.types == [_spark.result_type(task), pyarrow.string()]
+    rows = batch.column(0).to_pylist()
+    assert [[one["label"] for one in row] if isinstance(row, list) else row for row in rows] == expected
+    assert [error is None for error in batch.column(1).to_pylist()] == ["max_bytes" not in options, True, True]
+
+
 def test_a_zipped_package_unpacks_its_library_once(package, tmp_path):
     """Even in processes that start at the same time."""
     code = f"""
@@ -212,6 +234,11 @@ def test_other_tasks(found):
 
 @needs_cluster
 def test_other_columns_come_through(found):
+    assert [row["found"] and [one["text"] for one in row["found"]] for row in found["patterns"]] == [
+        ["ann@x.org"],
+        None,
+    ]
+    assert [row["text"] for row in found["redacted"]] == ["Write to ***@*.org", None]
     assert found["types"] and found["same"]
     assert found["binary"][0]["r"]["answer"] == "Ann" and found["binary"][1]["r"] is None
 

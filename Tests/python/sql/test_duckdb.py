@@ -128,6 +128,33 @@ def test_entities(connection):
         assert row[2] == pytest.approx(entity.score)
 
 
+def test_redaction(connection):
+    text = "Zoë: ann@x.org, SSN 143-69-1724"
+    table(connection, [text, None, "", "bob@x.org"])
+    assert value(connection, "SELECT bertqa_redact(?)", text) == "Zoë: [EMAIL], SSN 143-69-1724"
+    assert value(connection, "SELECT bertqa_redact(?, 'all,us')", text) == "Zoë: [EMAIL], SSN [US_SSN]"
+    assert value(connection, "SELECT bertqa_redact(?, 'us', 'mask', 4)", text).endswith("SSN ***-**-1724")
+    assert value(connection, "SELECT bertqa_redact(?, 'us', 'mask')", text).endswith("SSN ***-**-****")
+    assert value(connection, "SELECT bertqa_redact(?, 'us', 'text', 'x')", text).endswith("SSN x")
+    rows = connection.execute("SELECT bertqa_redact(body, 'all', 'pseudonym') FROM texts ORDER BY id").fetchall()
+    assert rows == [("Zoë: [EMAIL_1], SSN 143-69-1724",), (None,), ("",), ("[EMAIL_1]",)]
+    rows = connection.execute("SELECT bertqa_redact(body, 'all', 'hash', ?) FROM texts ORDER BY id", ["k" * 16])
+    expected = bertqa.redact("bob@x.org", bertqa.patterns("bob@x.org"), key=b"k" * 16)
+    assert rows.fetchall()[3] == (expected,)
+    # Arguments of each row.
+    rows = connection.execute(
+        "SELECT bertqa_redact(body, CASE id WHEN 0 THEN 'us' WHEN 3 THEN 'email' END) FROM texts ORDER BY id"
+    ).fetchall()
+    assert rows == [("Zoë: ann@x.org, SSN [US_SSN]",), (None,), (None,), ("[EMAIL]",)]
+    rows = connection.execute("SELECT * FROM bertqa_patterns(?, 'email,us')", [text]).fetchall()
+    assert rows == [("ann@x.org", "EMAIL", 1.0, 5, 14), ("143-69-1724", "US_SSN", 1.0, 20, 31)]
+    rows = connection.execute("SELECT id, entity FROM texts, bertqa_patterns(body) ORDER BY id").fetchall()
+    assert rows == [(0, "ann@x.org"), (3, "bob@x.org")]
+    for wrong in "'x'", "'all', 'x'", "'all', 'label', 'x'", "'all', 'mask', 'x'", "'all', 'hash', 'short'":
+        with pytest.raises(duckdb.Error, match="bertqa|patterns|key"):
+            connection.execute(f"SELECT bertqa_redact('a@b.de', {wrong})").fetchall()
+
+
 def test_null_and_nothing(connection):
     table(connection, [None, "", FOX])
     for call in [

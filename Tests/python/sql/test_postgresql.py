@@ -148,6 +148,34 @@ def test_other_functions(session, context):
     )
 
 
+def test_redaction(session):
+    text = "Zoë: ann@x.org, SSN 143-69-1724"
+    for arguments, expected in [
+        ((), "Zoë: [EMAIL], SSN 143-69-1724"),
+        (("all,us",), "Zoë: [EMAIL], SSN [US_SSN]"),
+        (("us", "mask"), "Zoë: ann@x.org, SSN ***-**-****"),
+        (("us", "mask", "4"), "Zoë: ann@x.org, SSN ***-**-1724"),
+        (("us", "text", "x"), "Zoë: ann@x.org, SSN x"),
+        (("all,us", "pseudonym"), "Zoë: [EMAIL_1], SSN [US_SSN_1]"),
+        (("email", "hash", "k" * 16), bertqa.redact(text, bertqa.patterns(text, "email"), key=b"k" * 16)),
+    ]:
+        given = ", ".join(map(quote, (text, *arguments)))
+        assert session.value(f"SELECT bertqa_redact({given})") == expected
+    assert session.value("SELECT bertqa_redact('')") == "" and session.value("SELECT bertqa_redact(NULL)") is None
+    assert session.value(f"SELECT bertqa_redact({quote(text)}, action => 'mask')").startswith("Zoë: ***@*.***,")
+    rows = session.execute(f"SELECT * FROM bertqa_patterns({quote(text)}, 'email,us')")
+    assert [row[:2] for row in rows] == [["ann@x.org", "EMAIL"], ["143-69-1724", "US_SSN"]]
+    assert [floats(row[2:]) for row in rows] == [[1, 6, 15, 5, 14], [1, 21, 32, 20, 31]]
+    assert session.execute("SELECT * FROM bertqa_patterns(NULL)") == []
+    for call, message in [
+        ("bertqa_redact('a', 'x')", "all, us"), ("bertqa_redact('a', 'all', 'x')", "the action is"),
+        ("bertqa_redact('a', 'all', 'label', 'x')", "the action is"), ("bertqa_redact('a', 'all', 'mask', '-1')", "the action is"),
+        ("bertqa_redact('a', 'all', 'hash', 'short')", "16"), ("bertqa_patterns('a', 'x')", "all, us"),
+    ]:  # fmt: skip
+        with pytest.raises(SQLError, match=message):
+            session.execute(f"SELECT {call}")
+
+
 def test_entities(session, tiny_path):
     text = "Zoë 🦊 the quick brown fox jumped over the lazy dog in the river."
     with bertqa.Context(FIXTURES / "tiny-bert-entities") as context:

@@ -107,6 +107,39 @@ def test_labels(database):
     assert database.execute("SELECT * FROM bertqa_labels('word')") == []
 
 
+def test_redaction(database):
+    text = "Zoë: ann@x.org, SSN 143-69-1724"
+    for arguments, expected in [
+        ((), "Zoë: [EMAIL], SSN 143-69-1724"),
+        (("all,us",), "Zoë: [EMAIL], SSN [US_SSN]"),
+        (("us", "mask"), "Zoë: ann@x.org, SSN ***-**-****"),
+        (("us", "mask", 4), "Zoë: ann@x.org, SSN ***-**-1724"),
+        (("us", "text", "x"), "Zoë: ann@x.org, SSN x"),
+        (("all,us", "pseudonym"), "Zoë: [EMAIL_1], SSN [US_SSN_1]"),
+        (("email", "hash", "k" * 16), bertqa.redact(text, bertqa.patterns(text, "email"), key=b"k" * 16)),
+    ]:
+        marks = ", ".join("?" * (1 + len(arguments)))
+        assert database.value(f"SELECT bertqa_redact({marks})", text, *arguments) == expected
+    assert database.value("SELECT bertqa_redact('')") == ""
+    assert database.value("SELECT bertqa_redact(?, 'us', 'text', '')", "143-69-1724") == ""
+    for nothing in "NULL", "'a', NULL", "'a', 'all', NULL":
+        assert database.value(f"SELECT bertqa_redact({nothing})") is None
+    rows = database.execute("SELECT * FROM bertqa_patterns(?, 'email,us')", text)
+    assert rows == [("ann@x.org", "EMAIL", 1.0, 6, 15, 5, 14), ("143-69-1724", "US_SSN", 1.0, 21, 32, 20, 31)]
+    assert [row[0] for row in database.execute("SELECT entity FROM bertqa_patterns(?)", text)] == ["ann@x.org"]
+    assert database.execute("SELECT * FROM bertqa_patterns(NULL)") == []
+    assert database.execute("SELECT * FROM bertqa_patterns('a@b.de', NULL)") == []
+    for call, message in [
+        ("bertqa_redact('a', 'x')", "all, us"), ("bertqa_redact('a', 'all', 'x')", "the action is"),
+        ("bertqa_redact('a', 'all', 'label', 'x')", "the action is"), ("bertqa_redact('a', 'all', 'mask', -1)", "the action is"),
+        ("bertqa_redact('a', 'all', 'hash', 'short')", "16"),
+    ]:  # fmt: skip
+        with pytest.raises(SQLError, match=message):
+            database.execute(f"SELECT {call}")
+    with pytest.raises(SQLError, match="all, us"):
+        database.execute("SELECT * FROM bertqa_patterns('a', 'x')")
+
+
 def test_entities(database):
     text = "Zoë 🦊 the quick brown fox jumped over the lazy dog in the river."
     path = FIXTURES / "tiny-bert-entities"
@@ -309,6 +342,7 @@ def test_documentation(tmp_path):
         ("SELECT * FROM bertqa_answers", "needs a question and a text"),
         ("SELECT * FROM bertqa_labels", "needs a text"),
         ("SELECT * FROM bertqa_entities", "needs a text"),
+        ("SELECT * FROM bertqa_patterns", "needs a text"),
         ("SELECT * FROM bertqa_answers('x', 'y', 0)", "k is 1 to 1000"),
         ("SELECT * FROM bertqa_answers('x', 'y', 1 << 40)", "k is 1 to 1000"),
         ("SELECT bertqa_model('answer', '/nonexistent')", "/nonexistent/config.json: cannot open"),

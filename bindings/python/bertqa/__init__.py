@@ -53,7 +53,7 @@ from ._options import (
 )
 from ._pipeline import pipeline
 from ._process import quantize, set_threads, start_threads, stop_threads
-from ._redaction import Pseudonyms, redact
+from ._redaction import Pseudonyms, everywhere, redact
 from ._results import (
     Answer,
     Classification,
@@ -128,6 +128,7 @@ __all__ = [
     "classify_column",
     "embed_column",
     "entities_column",
+    "everywhere",
     "patterns",
     "patterns_column",
     "pipeline",

@@ -19,7 +19,7 @@ from ._context import Context, tokenize_call
 from ._entities import entities_call, patterns
 from ._errors import BertQAError, InvalidArgument
 from ._native import library
-from ._redaction import Pseudonyms, redact
+from ._redaction import Pseudonyms, everywhere, redact
 from ._run import Run
 from ._text import encoded, is_text, spans
 
@@ -150,6 +150,7 @@ def redact_column(
     regions: Optional[Iterable[str]] = None,
     context: Optional[Context] = None,
     labels: Optional[Iterable[str]] = None,
+    repeats: bool = False,
     replacement: Optional[str] = None,
     mask: Optional[int] = None,
     key: Optional[bytes] = None,
@@ -160,6 +161,7 @@ def redact_column(
 
     kinds, regions: what rules find, as `patterns` and `regions` of bertqa.patterns.
     context, labels: also the entities that this model finds, with these labels; default: no model.
+    repeats: also what was found once in a row, wherever it stands in it, as bertqa.everywhere.
     replacement, mask, key, pseudonyms: as in bertqa.redact.
 
     A value has the same pseudonym in all rows; names are numbered in the order of the rows.
@@ -169,9 +171,10 @@ def redact_column(
     find = _finder(context, kinds, regions, labels)
 
     def redacted(text: Any, call: Any) -> Any:
-        return redact(
-            text, find(text, call), replacement, mask=mask, key=key, pseudonyms=pseudonyms, **call
-        )  # fmt: skip
+        found = find(text, call)
+        if repeats:
+            found = everywhere(text, found, **call)
+        return redact(text, found, replacement, mask=mask, key=key, pseudonyms=pseudonyms, **call)
 
     def result(rows: List[Any]) -> Buffers:
         return arrow_texts("", rows)

@@ -47,7 +47,7 @@ class EntitiesMethods(Closable):
         call = entities_call(options)
         with Results(1, lib.entity_list_free) as results:
             call.check(lib.entities(handle.pointer, data, len(data), call.pointer, results))
-            return _entity_list(results[0], text)
+            return entity_list(results[0], text)
 
     @overload
     def entities_batch(
@@ -85,7 +85,7 @@ class EntitiesMethods(Closable):
             call.check(lib.entities_batch(handle.pointer, array, len(texts), call.pointer, results, statuses))
             failed: Dict[int, Any] = {} if statuses is None else failures(statuses)
             return [
-                failed[item] if item in failed else _entity_list(results[item], text)
+                failed[item] if item in failed else entity_list(results[item], text)
                 for item, text in enumerate(texts)
             ]
 
@@ -136,10 +136,10 @@ def patterns(
     data = encoded(text)
     with Results(1, lib.entity_list_free) as results:
         call.check(lib.patterns(data, len(data), call.pointer, results))
-        return _entity_list(results[0], text)
+        return entity_list(results[0], text)
 
 
-def _entity_list(pointer: Any, text: T) -> EntityList[T]:
+def entity_list(pointer: Any, text: T) -> EntityList[T]:
     """Converts the library's result for `text` to a plain value."""
     lib = library()
     found = [lib.entity_list_get(pointer, index).contents for index in range(lib.entity_list_count(pointer))]

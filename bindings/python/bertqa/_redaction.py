@@ -1,17 +1,18 @@
-"""Redaction: entities replaced in their text, and the names that bring them back."""
+"""Redaction: entities found wherever they stand and replaced, and the names that bring them back."""
 
 import ctypes
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union, cast
 
 from . import _abi
 from ._call import Call
+from ._entities import entity_list
 from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import check, library
-from ._results import Entity
-from ._text import as_text
+from ._results import Entity, EntityList
+from ._text import as_text, encoded
 from ._value import T
 
 if TYPE_CHECKING:
@@ -87,6 +88,21 @@ class Pseudonyms:
         return cast(T, result if isinstance(text, bytes) else _decoded(result))
 
 
+def everywhere(text: T, entities: "Iterable[Entity[T]]", **options: "Unpack[CallOptions]") -> EntityList[T]:
+    """Returns the entities with their other places: a name found once in the text, wherever it stands, in any case.
+
+    entities: entities of this text, as in `redact`. options: see help(bertqa.CallOptions).
+    """
+    text = as_text(text)
+    call, lib = Call(options), library()
+    data = encoded(text)
+    ranges = _ranges(text, data, list(entities), encoded)
+    with Results(1, lib.entity_list_free) as given, Results(1, lib.entity_list_free) as results:
+        call.check(lib.entity_list_create(data, len(data), ranges, len(ranges), call.common_pointer, given))
+        call.check(lib.everywhere(data, len(data), given, 1, call.common_pointer, results))
+        return entity_list(results[0], text)
+
+
 def redact(
     text: T,
     entities: "Iterable[Entity[T]]",
@@ -137,7 +153,7 @@ def redact(
     if pseudonyms is not None:
         struct.pseudonyms = pseudonyms._handle.pointer
     data = text if isinstance(text, bytes) else _encoded(text)
-    ranges = _ranges(text, data, list(entities))
+    ranges = _ranges(text, data, list(entities), _encoded)
     lib = library()
     with Results(1, lib.entity_list_free) as results:
         call.check(lib.entity_list_create(data, len(data), ranges, len(ranges), call.common_pointer, results))
@@ -151,14 +167,14 @@ def redact(
     return cast(T, result if isinstance(text, bytes) else _decoded(result))
 
 
-def _ranges(text: Any, data: bytes, entities: "List[Entity[Any]]") -> Any:
-    """Returns the entities as an array for the library, which keeps their labels alive."""
+def _ranges(text: Any, data: bytes, entities: "List[Entity[Any]]", encode: Callable[[Any], bytes]) -> Any:
+    """Returns the entities as an array for the library, which keeps their labels alive. data: the text, by `encode`."""
     places = {place for entity in entities for place in (entity.start, entity.end)}
     offsets = {place: place for place in places}
     if len(data) != len(text):
         offset = previous = 0
         for place in sorted(place for place in places if 0 <= place <= len(text)):
-            offset += len(_encoded(text[previous:place]))
+            offset += len(encode(text[previous:place]))
             offsets[place] = offset
             previous = place
     array = (_abi.LabelledRange * len(entities))()

@@ -220,7 +220,8 @@ def _grouped(arguments: Any, function: Callable[..., Any], texts: Any) -> Any:
 
 
 def _redacted(texts: Any, kinds: str, action: str, value: str) -> Any:
-    if action not in REPLACEMENTS or (value and action in ("label", "pseudonym")):
+    wrong = {"label": bool(value), "pseudonym": bool(value), "mask": not (value or "0").isdecimal()}
+    if action not in REPLACEMENTS or wrong.get(action):
         raise ValueError(
             "bertqa_redact(text, patterns, action, value): the action is 'label', 'text', 'mask', 'hash' or "
             "'pseudonym'; the value is the text, the number of letters to keep, or the key"

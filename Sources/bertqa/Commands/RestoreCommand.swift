@@ -29,7 +29,10 @@ struct RestoreCommand: Command {
       "0 done; 2 wrong usage; 3 a file cannot be read or FILE is no mapping; 4 out of memory, the output cannot be "
       + "written, or a defect in the program",
     examples: [
-      .init("the original texts of a filter's output", "bertqa restore --mapping names.jsonl out.jsonl")
+      .init("the original texts of a filter's output", "bertqa restore --mapping names.jsonl out.jsonl"),
+      .init(
+        "an answer about a text that was shared without its names",
+        "bertqa restore --mapping names.jsonl < reply.txt"),
     ])
 
   private enum Form: String, CaseIterable {
@@ -37,13 +40,15 @@ struct RestoreCommand: Command {
   }
 
   private let names = Pseudonyms()
-  private let arguments: ParsedArguments
+  /// nil for the formats that the files' names tell.
+  private let form: Form?
+  private let delimiter: UInt8?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
+    let command = try RestoreCommand(arguments)
     guard let mapping = arguments.last(.mapping)?.text else {
       throw arguments.usage("restore needs --mapping FILE")
     }
-    let command = RestoreCommand(arguments)
     let input = try Input(mapping)
     try MappingLines.read(shown: input.shown, into: command.names) { room throws(ToolError) in
       try input.read(into: room)
@@ -54,10 +59,14 @@ struct RestoreCommand: Command {
     return .done
   }
 
-  private init(_ arguments: ParsedArguments) { self.arguments = arguments }
+  private init(_ arguments: ParsedArguments) throws(ToolError) {
+    form = try arguments.last(.format)?.choice(from: Form.allCases.map { (key: $0.rawValue, value: $0) })
+    delimiter = try arguments.last(.delimiter)?.delimiter()
+    if delimiter != nil, form ?? .csv != .csv { throw arguments.usage("--delimiter goes with --format csv") }
+  }
 
   private func restore(_ file: ArgumentText, to output: Output) throws(ToolError) {
-    let format = try format(of: file)
+    let format = format(of: file)
     let input = try Input(file)
     try input.decompress(byContent: true)
     var framer: any RecordFramer = LineFramer()
@@ -86,25 +95,15 @@ struct RestoreCommand: Command {
   }
 
   /// Returns nil for plain text.
-  private func format(of file: ArgumentText) throws(ToolError) -> RecordFormat? {
-    let choices = Form.allCases.map { (key: $0.rawValue, value: $0) }
+  private func format(of file: ArgumentText) -> RecordFormat? {
+    if let delimiter { return .table(TableDialect(delimiter: delimiter, hasQuotes: true)) }
     let name = Compression.inner(file.shownAsFile).lowercased()
-    let named =
-      Form.allCases.first { name.hasSuffix(".\($0.rawValue)") }
-      ?? (name.hasSuffix(".ndjson") ? .jsonl : .text)
-    var form = try arguments.last(.format)?.choice(from: choices) ?? named
-    if let given = arguments.last(.delimiter) {
-      guard !arguments.has(.format) || form == .csv else {
-        throw arguments.usage("--delimiter goes with --format csv")
-      }
-      form = .csv
-      return .table(TableDialect(delimiter: try given.delimiter(), hasQuotes: true))
-    }
-    return switch form {
-    case .text: nil
-    case .jsonl: .jsonLines
-    case .csv: .table(.csv)
-    case .tsv: .table(.tsv)
+    let named = Form.allCases.first { name.hasSuffix(".\($0.rawValue)") }
+    switch form ?? named ?? (name.hasSuffix(".ndjson") ? .jsonl : .text) {
+    case .text: return nil
+    case .jsonl: return .jsonLines
+    case .csv: return .table(.csv)
+    case .tsv: return .table(.tsv)
     }
   }
 

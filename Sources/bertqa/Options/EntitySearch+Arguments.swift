@@ -59,8 +59,8 @@ struct EntitySearch {
         "Spaces and punctuation marks stay: --mask=4 makes ***-**-1234. At most half of an entity's letters and digits stay."
     ),
     OptionRow(
-      .hash, value: "KEYFILE", use: .read,
-      "print the text with each entity replaced by its label and its hash with the key in KEYFILE",
+      .hash, value: "FILE", use: .read,
+      "print the text with each entity replaced by its label and its hash with the key in FILE",
       detail:
         "The first 32 hexadecimal digits of HMAC-SHA-256: [PER_4b7d...]. The key is the file's content without a line "
         + "end at its end, at least 16 bytes."),

@@ -161,7 +161,7 @@ def test_redaction(session):
     ]:
         given = ", ".join(map(quote, (text, *arguments)))
         assert session.value(f"SELECT bertqa_redact({given})") == expected
-    assert session.value("SELECT bertqa_redact('')") == "" and session.value("SELECT bertqa_redact(NULL)") is None
+    assert session.value("SELECT bertqa_redact('') = '' AND bertqa_redact(NULL) IS NULL") == "t"
     assert session.value(f"SELECT bertqa_redact({quote(text)}, action => 'mask')").startswith("Zoë: ***@*.***,")
     rows = session.execute(f"SELECT * FROM bertqa_patterns({quote(text)}, 'email,us')")
     assert [row[:2] for row in rows] == [["ann@x.org", "EMAIL"], ["143-69-1724", "US_SSN"]]

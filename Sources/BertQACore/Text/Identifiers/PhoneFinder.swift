@@ -66,6 +66,7 @@ struct PhoneFinder {
         && extensionEnd(behind: groups.end(group)) == nil
       if isNext || isName || text.internetAddress(at: start) != nil { return groups.keep(group) }
       if groups.length(group) >= 4, groups.digits.count - digits >= 12,
+        TextBytes.cardLengths(ofIssuer: groups.digits.dropping(digits).number(4)) != nil,
         text.card(at: start, behind: start, DigitGroups(text, at: start)) != nil
       {
         return groups.keep(group)

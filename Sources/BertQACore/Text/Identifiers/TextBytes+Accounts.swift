@@ -33,20 +33,23 @@ extension TextBytes {
   }
 
   private static func isCard(_ digits: Digits) -> Bool {
-    guard (12...19).contains(digits.count) else { return false }
-    // The first four digits identify the issuer.
-    let lengths: ClosedRange<Int>
-    switch digits.number(4) {
-    case 2221...2720, 5100...5599: lengths = 16...16  // Mastercard
-    case 3400...3499, 3700...3799: lengths = 15...15  // American Express
-    case 3000...3059, 3095, 3600...3699, 3800...3999: lengths = 14...19  // Diners Club
-    case 4000...4999: lengths = 13...19  // Visa
-    case 1800, 2131: lengths = 15...15  // JCB
-    case 2200...2204, 3500...3599: lengths = 16...19  // Mir, JCB
-    case 604, 5000...5099, 5600...6999: lengths = 12...19  // Maestro, Discover, UnionPay, RuPay
-    default: return false
-    }
+    guard let lengths = cardLengths(ofIssuer: digits.number(4)) else { return false }
     return lengths.contains(digits.count) && luhnSum(digits) % 10 == 0
+  }
+
+  /// Returns how many digits the numbers of an issuer have; nil if there is none.
+  /// - Parameter issuer: the first four digits.
+  static func cardLengths(ofIssuer issuer: Int) -> ClosedRange<Int>? {
+    switch issuer {
+    case 2221...2720, 5100...5599: 16...16  // Mastercard
+    case 3400...3499, 3700...3799: 15...15  // American Express
+    case 3000...3059, 3095, 3600...3699, 3800...3999: 14...19  // Diners Club
+    case 4000...4999: 13...19  // Visa
+    case 1800, 2131: 15...15  // JCB
+    case 2200...2204, 3500...3599: 16...19  // Mir, JCB
+    case 604, 5000...5099, 5600...6999: 12...19  // Maestro, Discover, UnionPay, RuPay
+    default: nil
+    }
   }
 
   /// Every second digit from the right counts twice, by the sum of its own digits.

@@ -66,7 +66,11 @@ extension TextBytes {
   /// Returns the size of a sign or code of a currency at a place; 0 if there is none.
   func currencySize(at position: Int) -> Int {
     guard position >= 0, position < count else { return 0 }
-    if Self.currencies.contains(where: { has($0, at: position) }), !isWordByte(position + 3) { return 3 }
+    if self[position] < 0x80 {
+      if self[position] == UInt8(ascii: "$") { return 1 }
+      return Self.isLetter(self[position]) && Self.currencies.contains { has($0, at: position) }
+        && !isWordByte(position + 3) ? 3 : 0
+    }
     let unit = UTF8Codec.decode(bytes, at: position)
     return unit.unicodeScalar.properties.generalCategory == .currencySymbol ? unit.size : 0
   }
@@ -74,7 +78,11 @@ extension TextBytes {
   /// Returns the same for one that ends before a place.
   func currencySize(before position: Int) -> Int {
     guard position > 0, position <= count, let base = bytes.baseAddress else { return 0 }
-    if Self.currencies.contains(where: { has($0, at: position - 3) }), !isWordByte(position - 4) { return 3 }
+    if self[position - 1] < 0x80 {
+      if self[position - 1] == UInt8(ascii: "$") { return 1 }
+      return Self.isLetter(self[position - 1]) && Self.currencies.contains { has($0, at: position - 3) }
+        && !isWordByte(position - 4) ? 3 : 0
+    }
     let unit = UTF8Codec.decodeBackwards(base, before: position, begin: max(0, position - 4))
     return unit.unicodeScalar.properties.generalCategory == .currencySymbol ? unit.size : 0
   }

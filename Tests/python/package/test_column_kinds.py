@@ -34,6 +34,8 @@ FUNCTIONS = {
     "classify": lambda models, column: bertqa.classify_column(models["classify"], column),
     "entities": lambda models, column: bertqa.entities_column(models["entities"], column),
     "embed": lambda models, column: bertqa.embed_column(models["embed"], column),
+    "patterns": lambda models, column: bertqa.patterns_column(column),
+    "redact": lambda models, column: bertqa.redact_column(column),
     "tokenize": lambda models, column: bertqa.tokenize_column(models["embed"], column),
 }
 OF_LIBRARIES = {

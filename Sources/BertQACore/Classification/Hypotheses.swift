@@ -12,19 +12,20 @@ struct Hypotheses {
   private let (entailment, contradiction): (Int, Int)
   private let problemType: ProblemType
 
-  /// The part of the template that a label replaces.
-  private static let place = "{}"
-
   /// Returns one sentence per label.
   static func sentences(_ options: ClassifyOptions) throws(BertQAError) -> [String] {
-    let parts = options.hypothesisTemplate.split(
-      separator: place, omittingEmptySubsequences: false)
-    guard parts.count == 2 else {
+    let template = Array(options.hypothesisTemplate.utf8)
+    let places = template.indices.dropLast().filter {
+      template[$0] == UInt8(ascii: "{") && template[$0 + 1] == UInt8(ascii: "}")
+    }
+    guard places.count == 1, let place = places.first else {
       throw BertQAError(
         .invalidArgument, argument: "hypothesis_template",
-        "has \(place) \(parts.count - 1) times, but must have it once: the label's place")
+        "has {} \(places.count) times, but must have it once: the label's place")
     }
-    return options.labels.map { "\(parts[0])\($0)\(parts[1])" }
+    return options.labels.map {
+      String(decoding: template[..<place] + Array($0.utf8) + template[(place + 2)...], as: UTF8.self)
+    }
   }
 
   static func wrongModel(_ reason: String) -> BertQAError {

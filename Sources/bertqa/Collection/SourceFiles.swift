@@ -47,20 +47,22 @@ struct SourceFiles {
 
   private mutating func add(_ path: String, isNamed: Bool) {
     var status = stat()
-    guard stat(path, &status) == 0 else { return fail(path, errno) }
+    guard stat(path, &status) == 0, let identity = FileIdentity(path: path) else {
+      return fail(path, errno)
+    }
     switch status.st_mode & S_IFMT {
-    case S_IFDIR: addDirectory(path, status, isNamed: isNamed)
+    case S_IFDIR: addDirectory(path, identity, isNamed: isNamed)
     case S_IFREG:
-      guard isNamed || isChosen(path), seen.insert(FileIdentity(status)).inserted else { return }
+      guard isNamed || isChosen(path), seen.insert(identity).inserted else { return }
       files.append((path, SourceStatus(status)))
     default:
       if isNamed { problems.append((path, "is no regular file and no directory")) }
     }
   }
 
-  private mutating func addDirectory(_ path: String, _ status: stat, isNamed: Bool) {
+  private mutating func addDirectory(_ path: String, _ identity: FileIdentity, isNamed: Bool) {
     // A link may lead to a directory above it.
-    guard seen.insert(FileIdentity(status)).inserted else { return }
+    guard seen.insert(identity).inserted else { return }
     guard let stream = opendir(path) else { return fail(path, errno) }
     closedir(stream)
     for name in FileWriting.names(in: path).sorted() where !name.hasPrefix(".") {

@@ -214,8 +214,8 @@ int register_tables(sqlite3 *database, connection *connection) {
                                         .xEof = is_at_end,
                                         .xColumn = give_column,
                                         .xRowid = row_id};
-  const table_kind *kinds[] = {&answers_kind, &labels_kind, &entities_kind, &patterns_kind, &search_kind,
-                               &ask_kind};
+  const table_kind *kinds[] = {&answers_kind,  &labels_kind, &entities_kind,
+                               &patterns_kind, &search_kind, &ask_kind};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     module_data *data = sqlite3_malloc64(sizeof *data);
     if (data == NULL) return SQLITE_NOMEM;

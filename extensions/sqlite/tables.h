@@ -21,7 +21,8 @@ typedef struct table_kind {
   void (*free)(void *rows);
 } table_kind;
 
-extern const table_kind answers_kind, labels_kind, entities_kind, patterns_kind, search_kind, ask_kind;
+extern const table_kind answers_kind, labels_kind, entities_kind, patterns_kind, search_kind,
+    ask_kind;
 
 /* Returns SQLite's code for a failed call of the library, and sets the message. */
 int failed_call(bertqa_status status, char **message);

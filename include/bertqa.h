@@ -483,7 +483,7 @@ typedef struct bertqa_answer_options {
    * each window are considered, as BERT's run_squad does with 20. */
   int32_t n_best_size;
   /* Windows are read in the order of their rank, which is BM25 of the question's tokens. Default 0:
-   * until no window left is likely to answer better, at most 8, or all if none has a token of the
+   * until no window left is likely to answer better, at most 7, or all if none has a token of the
    * question; with doc_stride: all. n > 0: the n best. -1: all. */
   int32_t max_windows;
   /* Default off: returns the best spans whatever their scores. On: returns no span if the summary's
@@ -536,7 +536,7 @@ typedef struct bertqa_answer_span {
 typedef enum bertqa_reading_stop {
   BERTQA_READING_ALL = 0,    /* all were read */
   BERTQA_READING_ENOUGH = 1, /* no window left is likely to answer better */
-  BERTQA_READING_LIMIT = 2,  /* max_windows, or 8 by default, were read */
+  BERTQA_READING_LIMIT = 2,  /* max_windows, or 7 by default, were read */
   /* With the option partial: */
   BERTQA_READING_DEADLINE = 3, /* the deadline passed */
   BERTQA_READING_CANCELLED = 4 /* the cancellation hook asked to stop */

@@ -158,7 +158,7 @@ static void test_refused(void) {
     CHECK(strcmp(bertqa_last_error_argument(), "min_probability") == 0);
   }
   bertqa_classify_options_init(&options, sizeof options);
-  options.reserved = 1;
+  options.multi_label = 2;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, result, bertqa_classify(context, "a", 1, &options, &result));
   bertqa_classify_options_init(&options, sizeof options);
   int calls = 0;

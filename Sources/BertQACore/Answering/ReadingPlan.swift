@@ -22,13 +22,13 @@ struct ReadingPlan: Equatable {
   static let rankWeight: Float = 3
   /// A section's answer rarely has a larger gap before its rank is subtracted. If that would not make it the best, no
   /// further section is read.
-  static let highGap: Float = 1.5
+  static let highGap: Float = 1
   /// The sections that are read before the answer is looked at.
-  static let roundSize = 2
+  static let roundSize = 3
   /// The sections that a round of a partial call reads if the answer does not decide whether there is a next one.
   static let partialRoundSize = 8
   /// The sections that are read at most.
-  static let mostSections = 8
+  static let mostSections = 7
 
   /// Returns the plan for sections of which none may have a word of the question, such as one in another language: then
   /// no rank says which sections are enough.
@@ -65,7 +65,7 @@ public enum ReadingStop: Int32, Sendable {
   case all = 0
   /// No section left is likely to answer better.
   case enough = 1
-  /// `maxWindows`, or 8 sections by default.
+  /// `maxWindows`, or 7 sections by default.
   case limit = 2
   /// The deadline passed. Only if the options allow a partial result, like the next one.
   case deadline = 3

@@ -49,6 +49,10 @@ def place(tmp_path):
         (tmp_path / name).mkdir()
     (tmp_path / "notes" / "lease.txt").write_text("Ann Smith signed the lease. The heating costs 120 euros.\n")
     (tmp_path / "mail.jsonl").write_text('{"text": "The train leaves at noon."}\n')
+    (tmp_path / "names.jsonl").write_text("")
+    (tmp_path / "names.jsonl").chmod(0o600)
+    (tmp_path / "out.jsonl").write_text('{"text": "Ask [EMAIL_1]."}\n')
+    (tmp_path / "reply.txt").write_text("Ask [EMAIL_1].\n")
     run("index", tmp_path / "notes.db", tmp_path / "notes")
     with sqlite3.connect(tmp_path / "reports.db") as database:
         database.execute("CREATE VIRTUAL TABLE reports USING fts5(body)")

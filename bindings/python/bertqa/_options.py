@@ -42,7 +42,7 @@ class AnswerOptions(CallOptions, total=False):
     max_question_len: longer questions are truncated, 1...10000; default 64, or less to leave room for the document.
     n_best_size: 1...1000: only the n best starts x n best ends of each window are considered; 0 (default): all spans.
     max_windows: n > 0: the n windows that match the question best (BM25) are read; -1: all; 0 (default): until no
-        window left is likely to answer better, at most 8, or all if none has a token of the question; with doc_stride:
+        window left is likely to answer better, at most 7, or all if none has a token of the question; with doc_stride:
         all.
     handle_impossible_answer: return no answer if is_impossible is set; default False.
     align_to_words: answers have whole words, addresses, paths, numbers with units and abbreviations, and are not punctuation
@@ -78,7 +78,7 @@ class ClassifyOptions(CallOptions, total=False):
     window_pooling: BERT models: "mean" or "max" of the windows' logits; default "mean".
     min_probability: if no label has this probability, the result's label is None and `is_none` is set, 0...1;
         default 0. Not for regression.
-    labels: a list of labels in place of the model's own (zero-shot classification), for models of entailment.
+    labels: a list of labels for zero-shot classification by a model of entailment; default: the model's own labels.
     hypothesis_template: with labels: the sentence that a text may entail, with one {} for the label; default
         "This example is {}."
     multi_label: with labels: True judges each by itself, so that several or none may be probable; default False.

@@ -84,12 +84,12 @@ struct ReferenceSearch {
     while true {
       search(input, read: order.prefix(count).sorted())
       if readsAll || options.maxWindows > 0 { break }
-      if count == min(10, windows.count) { break }
+      if count == min(7, windows.count) { break }
       if (found.first?.gap ?? -.infinity) >= 1 - input.penalties[order[count]] { break }
-      count = min(count + 3, 10, windows.count)
+      count = min(count + 3, 7, windows.count)
     }
     windowCount = count
-    stop = count == windows.count ? .all : options.maxWindows > 0 || count == 10 ? .limit : .enough
+    stop = count == windows.count ? .all : options.maxWindows > 0 || count == 7 ? .limit : .enough
   }
 
   private static func windows(

@@ -12,6 +12,7 @@ that are answered at the model's own threshold, and of the unanswerable ones tha
 import argparse
 import collections
 import json
+import lzma
 import re
 import string
 import sys
@@ -137,10 +138,21 @@ def percent(values):
     return None if value is None else 100 * value
 
 
+def records(path):
+    """The records of a file of JSON lines, which may be compressed (.xz)."""
+    opener = lzma.open if str(path).endswith(".xz") else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
 def read(path, limit=None):
     """The questions of a file, one a line."""
-    with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file][:limit]
+    return list(records(path))[:limit]
+
+
+def passages(path):
+    """The different passages of a file of questions."""
+    return list(dict.fromkeys(record["context"] for record in records(path)))
 
 
 def main():

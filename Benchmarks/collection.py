@@ -14,8 +14,8 @@ build/bin/bertqa and PYTHONPATH=bindings/python.
 """
 
 import collections
+import itertools
 import json
-import lzma
 import pathlib
 import resource
 import statistics
@@ -25,27 +25,25 @@ import sys
 import tempfile
 import time
 
+from accuracy import records
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOOL = ROOT / "build" / "bin" / "bertqa"
 
 
-def records(paths):
-    for path in map(pathlib.Path, paths):
-        opener = lzma.open if path.suffix == ".xz" else open
-        with opener(path, "rt", encoding="utf-8") as file:
-            yield from map(json.loads, file)
-
-
 def contexts(paths):
     """Returns the number of each context."""
-    texts = dict.fromkeys(record.get("context") or record.get("text") for record in records(paths))
+    texts = dict.fromkeys(
+        record.get("context") or record.get("text")
+        for record in itertools.chain.from_iterable(map(records, paths))
+    )
     return {text: number for number, text in enumerate(texts)}
 
 
 def questions(paths, count):
     """Returns COUNT answerable questions of each source: (question, context, answers)."""
     found = collections.defaultdict(list)
-    for record in records(paths):
+    for record in itertools.chain.from_iterable(map(records, paths)):
         for question in record.get("qas") or ([record] if "question" in record else []):
             if question["answers"]:
                 found[question["source"]].append((question["question"], record["context"], question["answers"]))

@@ -8,8 +8,6 @@ are, may be .xz) and the same ones joined to texts of about a megabyte.
 usage: PYTHONPATH=bindings/python python3 Benchmarks/static_embedding.py DATA   (needs model2vec)
 """
 
-import json
-import lzma
 import os
 import pathlib
 import sys
@@ -20,17 +18,12 @@ import numpy
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 import bertqa
+from accuracy import passages
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 from model2vec import StaticModel  # noqa: E402 (after the variable)
 
 ROUNDS = 5
-
-
-def passages(path):
-    opened = lzma.open(path, "rt") if path.endswith(".xz") else open(path, encoding="utf-8")
-    with opened as lines:
-        return list(dict.fromkeys(json.loads(line)["context"] for line in lines))
 
 
 def rate(texts, embed):

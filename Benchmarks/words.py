@@ -9,8 +9,6 @@ usage: PYTHONPATH=bindings/python python3 Benchmarks/words.py DATA [COUNT]   (ne
 """
 
 import ctypes
-import json
-import lzma
 import random
 import re
 import sys
@@ -22,15 +20,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
 import bertqa
+from accuracy import passages
 from bertqa import _abi, _classify, _native
 
 COUNT = 100_000
-
-
-def passages(path):
-    opened = lzma.open(path, "rt") if path.endswith(".xz") else open(path, encoding="utf-8")
-    with opened as lines:
-        return list(dict.fromkeys(json.loads(line)["context"] for line in lines))
 
 
 def sentences(texts, count):

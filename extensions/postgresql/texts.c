@@ -82,6 +82,18 @@ static void put_entities(ReturnSetInfo *result, const bertqa_entity_list *entiti
   }
 }
 
+/* Frees the entities. */
+static Datum entity_rows(FunctionCallInfo fcinfo, bertqa_status status,
+                         bertqa_entity_list *entities, bertqa_text document) {
+  if (status != BERTQA_OK) raise_status(status);
+  PG_TRY();
+  { put_entities((ReturnSetInfo *)fcinfo->resultinfo, entities, document); }
+  PG_FINALLY();
+  { bertqa_entity_list_free(entities); }
+  PG_END_TRY();
+  PG_RETURN_NULL();
+}
+
 PG_FUNCTION_INFO_V1(bertqa_pg_entities);
 Datum bertqa_pg_entities(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
@@ -91,13 +103,7 @@ Datum bertqa_pg_entities(PG_FUNCTION_ARGS) {
   bertqa_entity_list *entities;
   bertqa_status status =
       bertqa_entities(context, document.text, document.length, &options, &entities);
-  if (status != BERTQA_OK) raise_status(status);
-  PG_TRY();
-  { put_entities((ReturnSetInfo *)fcinfo->resultinfo, entities, document); }
-  PG_FINALLY();
-  { bertqa_entity_list_free(entities); }
-  PG_END_TRY();
-  PG_RETURN_NULL();
+  return entity_rows(fcinfo, status, entities, document);
 }
 
 static bertqa_patterns_options named_patterns(FunctionCallInfo fcinfo, int index) {
@@ -115,13 +121,7 @@ Datum bertqa_pg_patterns(PG_FUNCTION_ARGS) {
   bertqa_patterns_options options = named_patterns(fcinfo, 1);
   bertqa_entity_list *entities;
   bertqa_status status = bertqa_patterns(document.text, document.length, &options, &entities);
-  if (status != BERTQA_OK) raise_status(status);
-  PG_TRY();
-  { put_entities((ReturnSetInfo *)fcinfo->resultinfo, entities, document); }
-  PG_FINALLY();
-  { bertqa_entity_list_free(entities); }
-  PG_END_TRY();
-  PG_RETURN_NULL();
+  return entity_rows(fcinfo, status, entities, document);
 }
 
 PG_FUNCTION_INFO_V1(bertqa_pg_redact);

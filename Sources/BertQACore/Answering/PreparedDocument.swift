@@ -73,8 +73,7 @@ public final class PreparedDocument: @unchecked Sendable {
     heldBefore: Int,
     _ monitor: CallMonitor
   ) throws(BertQAError) {
-    tokenized = TokenizedText(
-      text: text, tokens: try tokenizer.tokens(of: text, monitor), tokenizer: tokenizer)
+    tokenized = try TokenizedText(text, tokenizer, monitor)
     positions = try TextPositions(text, monitor)
     sections =
       keepsSections && tokenized.count > Self.fewTokens ? try TextSections(tokenized, monitor) : nil

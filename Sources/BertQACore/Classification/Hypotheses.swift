@@ -55,8 +55,7 @@ struct Hypotheses {
     for sentence in sentences {
       try monitor.check()
       try TextLimit.check(sentence, "labels")
-      let text = TokenizedText(
-        text: sentence, tokens: try tokenizer.tokens(of: sentence, monitor), tokenizer: tokenizer)
+      let text = try TokenizedText(sentence, tokenizer, monitor)
       starts.append(tokens.count)
       try tokens.makeRoom(for: text.count, monitor)
       tokens += text.tokens.ids

@@ -64,9 +64,7 @@ struct TextClassifier: Sendable {
         let before = monitor.heldBytes
         let (item, itemEnds) = try monitor.undoing { () throws(BertQAError) in
           try TextLimit.check(texts[index].text, "text")
-          let text = TokenizedText(
-            text: texts[index].text, tokens: try tokenizer.tokens(of: texts[index].text, monitor),
-            tokenizer: tokenizer)
+          let text = try TokenizedText(texts[index].text, tokenizer, monitor)
           return try hypotheses.item(of: text, layout, monitor)
         }
         part = monitor.part(since: before)

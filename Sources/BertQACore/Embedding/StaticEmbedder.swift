@@ -101,10 +101,10 @@ extension StaticEmbedder: Embedder {
       let slice = Slice.end(from: first, of: texts, length)
       let batch = try Slice(texts, first..<slice, length: length, settings, monitor)
       monitor.report(done: first, of: texts.count)
-      let threads = threadLimit > 0 ? threadLimit : ThreadPool.shared.size
-      let team = ThreadPool.Team(maxThreads: max(1, min(threads, batch.groupCount)))
-      team.run(count: batch.groupCount, whileWaiting: batch.poll) { group, seat in
-        batch.embed(group: group, isCaller: seat == 0, by: self)
+      let groups = TextGroups(first..<slice, byteCount: { texts[$0].text.count }, monitor)
+      try groups.run(threads: threadLimit > 0 ? threadLimit : ThreadPool.shared.size) {
+        [self] index, isCaller throws(BertQAError) in
+        try batch.embed(index, isCaller: isCaller, by: self)
       }
       try batch.deliver(called: name, failed: failed, body)
       first = slice
@@ -113,26 +113,20 @@ extension StaticEmbedder: Embedder {
   }
 }
 
-/// Some texts of a call and their vectors. One thread processes a group at a time.
+/// Some texts of a call and their vectors.
 private final class Slice: @unchecked Sendable {
-  // Sendable: each thread writes the vectors and failures of its own groups, which no other thread reads before all
-  // are done. `stop` belongs to the calling thread.
+  // Sendable: each thread writes the vectors and failures of its own texts, which no other thread reads before all
+  // are done.
 
   private let texts: [TextPair]
   private let range: Range<Int>
   private let length: Int
   private let settings: StaticEmbedder.Settings
   private let monitor: CallMonitor
-  /// The reason why the call ends.
-  private var stop: BertQAError?
-  /// The bounds of the groups in `texts`.
-  private var bounds: [Int]
   /// [range.count][length]
   private let vectors: SharedBuffer<Float>
   private let failures: UnsafeMutableBufferPointer<BertQAError?>
 
-  /// A group with this many bytes of text is closed.
-  private static let groupBytes = 1 << 16
   /// The bytes of vectors and of texts of one slice.
   private static let (vectorBytes, textBytes) = (1 << 22, 1 << 24)
 
@@ -156,19 +150,9 @@ private final class Slice: @unchecked Sendable {
     self.length = length
     self.settings = settings
     self.monitor = monitor
-    bounds = [range.lowerBound]
     vectors = try SharedBuffer(count: range.count * length)
     failures = .allocate(capacity: range.count)
     failures.initialize(repeating: nil)
-    var bytes = 0
-    for index in range {
-      // Short texts take time, too.
-      bytes += texts[index].text.count + 64
-      if bytes >= Self.groupBytes || index + 1 == range.upperBound {
-        bounds.append(index + 1)
-        bytes = 0
-      }
-    }
   }
 
   deinit {
@@ -176,35 +160,16 @@ private final class Slice: @unchecked Sendable {
     failures.deallocate()
   }
 
-  var groupCount: Int { bounds.count - 1 }
-
-  /// Checks whether to stop. On the calling thread only.
-  func poll() {
-    guard stop == nil else { return }
+  /// Throws what concerns the whole call.
+  func embed(_ index: Int, isCaller: Bool, by embedder: StaticEmbedder) throws(BertQAError) {
     do throws(BertQAError) {
-      try monitor.check()
+      try embedder.embed(
+        texts[index], settings, monitor.part(isCaller: isCaller),
+        into: UnsafeMutableBufferPointer(
+          start: vectors.base + (index - range.lowerBound) * length, count: length))
     } catch {
-      stop = error
-    }
-  }
-
-  func embed(group: Int, isCaller: Bool, by embedder: StaticEmbedder) {
-    for index in bounds[group]..<bounds[group + 1] {
-      do throws(BertQAError) {
-        let work = monitor.part(isCaller: isCaller)
-        try work.check()
-        try embedder.embed(
-          texts[index], settings, work,
-          into: UnsafeMutableBufferPointer(
-            start: vectors.base + (index - range.lowerBound) * length, count: length))
-      } catch {
-        if error.concernsWholeCall {
-          if isCaller { stop = stop ?? error }
-          failures[index - range.lowerBound] = error
-          return
-        }
-        failures[index - range.lowerBound] = error
-      }
+      failures[index - range.lowerBound] = error
+      if error.concernsWholeCall { throw error }
     }
   }
 
@@ -212,7 +177,6 @@ private final class Slice: @unchecked Sendable {
     called name: String, failed: (Int, BertQAError) throws(BertQAError) -> Void,
     _ body: (Int, UnsafePointer<Float>, _ windowCount: Int) throws(BertQAError) -> Void
   ) throws(BertQAError) {
-    if let stop { throw stop }
     for index in range {
       var failure = failures[index - range.lowerBound]
       if failure == nil {

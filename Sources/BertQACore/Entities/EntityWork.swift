@@ -25,8 +25,7 @@ final class EntityWork {
     edges = TextEdges(text: text)
     self.aggregator = aggregator
     let before = monitor.heldBytes
-    self.text = TokenizedText(
-      text: text, tokens: try tokenizer.tokens(of: text, monitor), tokenizer: tokenizer)
+    self.text = try TokenizedText(text, tokenizer, monitor)
     windows = try layout.parts(first: self.text, second: nil, monitor)
     memory.append(monitor.part(since: before))
     probabilities = [Double](repeating: 0, count: labelCount)

@@ -34,18 +34,26 @@ final class WordCountClassifier: Sendable {
     try Memory.require(texts.count * resultSize)
     var results = try [Result<Classification, BertQAError>](repeating: .missing, count: texts.count, nil)
     try results.withMutableElements { results throws(BertQAError) in
-      let batch = Batch(texts, options, monitor, results)
-      let team = ThreadPool.Team(maxThreads: max(1, min(threadCount, batch.groupCount)))
-      team.run(count: batch.groupCount, whileWaiting: batch.poll) { group, seat in
-        batch.classify(group: group, isCaller: seat == 0, by: self)
+      let groups = TextGroups(texts.indices, byteCount: { texts[$0].text.count }, monitor)
+      // Each thread writes the results of its own groups, which no other thread reads before all are done.
+      try groups.run(threads: threadCount) { [self] index, isCaller throws(BertQAError) in
+        do throws(BertQAError) {
+          // The ledger releases the memory of the work; the contributions stay counted.
+          let work = CallPoll(monitor, isCaller: isCaller, MemoryLedger(partOf: monitor.ledger))
+          let result = try classify(texts[index], options, poll: work)
+          try monitor.holdResult(result.contributions.count, of: WordContribution.self)
+          results[index] = .success(result)
+        } catch {
+          if error.status == .cancelled || error.status == .deadlineExceeded { throw error }
+          results[index] = .failure(error.of(item: index, in: "texts", count: texts.count))
+        }
       }
-      if let stop = batch.stop { throw stop }
       if monitor.stopsAtFailure { for result in results { _ = try result.get() } }
     }
     return results
   }
 
-  fileprivate func classify(
+  private func classify(
     _ pair: TextPair, _ options: ClassifyOptions, poll: CallPoll
   ) throws(BertQAError) -> Classification {
     guard pair.second == nil else {
@@ -75,82 +83,5 @@ final class WordCountClassifier: Sendable {
         to: best.id, in: text, scale: scale, limit: options.contributions, poll: poll)
     }
     return result
-  }
-}
-
-extension WordCountClassifier {
-  /// The texts of one call, in groups. One thread processes a group at a time.
-  fileprivate final class Batch: @unchecked Sendable {
-    // Sendable: each thread writes the results of its own groups, which no other thread reads before all are
-    // done. `stop` belongs to the calling thread.
-
-    private let texts: [TextPair]
-    private let options: ClassifyOptions
-    private let monitor: CallMonitor
-    /// The reason why the call ends.
-    private(set) var stop: BertQAError?
-    /// The bounds of the groups in `texts`.
-    private var bounds = [0]
-    private let results: UnsafeMutableBufferPointer<Result<Classification, BertQAError>>
-
-    /// A group with this many bytes of text is closed.
-    private static let groupBytes = 1 << 16
-
-    /// - Parameter results: [texts], receives the results.
-    init(
-      _ texts: [TextPair], _ options: ClassifyOptions, _ monitor: CallMonitor,
-      _ results: UnsafeMutableBufferPointer<Result<Classification, BertQAError>>
-    ) {
-      self.texts = texts
-      self.options = options
-      self.monitor = monitor
-      self.results = results
-      var bytes = 0
-      for (index, pair) in texts.enumerated() {
-        // Short texts take time, too.
-        bytes += pair.text.count + 64
-        if bytes >= Self.groupBytes || index + 1 == texts.count {
-          bounds.append(index + 1)
-          bytes = 0
-        }
-      }
-    }
-
-    var groupCount: Int { bounds.count - 1 }
-
-    /// Checks whether to stop. On the calling thread only.
-    func poll() {
-      guard stop == nil else { return }
-      do throws(BertQAError) {
-        try monitor.check()
-      } catch {
-        stop = error
-      }
-    }
-
-    func classify(group: Int, isCaller: Bool, by classifier: WordCountClassifier) {
-      let poll = CallPoll(monitor, isCaller: isCaller)
-      for index in bounds[group]..<bounds[group + 1] {
-        do throws(BertQAError) {
-          try poll.check()
-        } catch {
-          if isCaller, stop == nil { stop = error }
-          return
-        }
-        do throws(BertQAError) {
-          // The ledger releases the memory of the work; the contributions stay counted.
-          let work = CallPoll(monitor, isCaller: isCaller, MemoryLedger(partOf: monitor.ledger))
-          let result = try classifier.classify(texts[index], options, poll: work)
-          try monitor.holdResult(result.contributions.count, of: WordContribution.self)
-          results[index] = .success(result)
-        } catch {
-          if error.status == .cancelled || error.status == .deadlineExceeded {
-            if isCaller, stop == nil { stop = error }
-            return
-          }
-          results[index] = .failure(error.of(item: index, in: "texts", count: texts.count))
-        }
-      }
-    }
   }
 }

@@ -25,10 +25,6 @@ struct TextReader: Sendable {
     let monitor = CallMonitor(call)
     // A text's tokens are copied into the slice before the next text is tokenized.
     var part: MemoryLedger?
-    func tokenized(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> TokenizedText {
-      return TokenizedText(
-        text: text, tokens: try reader.tokenizer.tokens(of: text, monitor), tokenizer: reader.tokenizer)
-    }
     let unpooledCount =
       prompt.isPooled
       ? 0
@@ -43,9 +39,9 @@ struct TextReader: Sendable {
       let before = monitor.heldBytes
       let item = try monitor.undoing { () throws(BertQAError) in
         try prompt.prepending(to: pair.text, monitor) { text throws(BertQAError) in
-          let first = try tokenized(text)
+          let first = try TokenizedText(text, reader.tokenizer, monitor)
           var second: TokenizedText?
-          if let text = pair.second { second = try tokenized(text) }
+          if let text = pair.second { second = try TokenizedText(text, reader.tokenizer, monitor) }
           return WindowReader.Item(
             first: first.tokens.ids[...], second: second?.tokens.ids[...],
             windows: try layout.parts(first: first, second: second, monitor), unpooledCount: unpooledCount)

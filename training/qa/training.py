@@ -140,6 +140,7 @@ class Run:
         if self.arguments.teacher:
             used = np.concatenate([batch.ravel() for batch in self.batches])
             self.teacher = teacher_logits(self.arguments, self.windows, used, self.device, self._teacher)
+            self.began = utc_now()
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "stopped", True))
         self.model.train()
         saved = began = time.monotonic()

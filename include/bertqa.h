@@ -482,8 +482,8 @@ typedef struct bertqa_answer_options {
   /* Default 0: the search is exact over all spans. 1...1000: only the n best starts x n best ends of
    * each window are considered, as BERT's run_squad does with 20. */
   int32_t n_best_size;
-  /* Windows are read in the order of their rank, which is BM25 of the question's tokens. Default 0:
-   * until no window left is likely to answer better, at most 7, or all if none has a token of the
+  /* Windows are read in the order of their rank, which is BM25 of the question's words. Default 0:
+   * until no window left is likely to answer better, at most 7, or all if none has a word of the
    * question; with doc_stride: all. n > 0: the n best. -1: all. */
   int32_t max_windows;
   /* Default off: returns the best spans whatever their scores. On: returns no span if the summary's

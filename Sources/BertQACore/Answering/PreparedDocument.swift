@@ -7,7 +7,7 @@ import Glibc
 public final class PreparedDocument: @unchecked Sendable {
   // Sendable: immutable once initialised.
 
-  private let tokenized: TokenizedText
+  let tokenized: TokenizedText
   private let positions: TextPositions
   /// nil: found when they are asked for.
   private let sections: TextSections?

@@ -34,8 +34,8 @@ final class QuestionWork {
   ) throws(BertQAError) {
     try TextLimit.check(text, "question")
     let before = monitor.heldBytes
-    let tokens = try tokenizer.tokens(of: text, monitor).ids
-    let question = tokens.prefix(settings.maxQuestionLength)
+    let tokens = try tokenizer.tokens(of: text, monitor)
+    let question = tokens.ids.prefix(settings.maxQuestionLength)
     self.question = question
     self.documents = documents
     self.monitor = monitor
@@ -61,8 +61,7 @@ final class QuestionWork {
       isRanked && sections.count > 1
       ? try RankedSections(
         scores: ranks.isEmpty
-          ? SectionRanking(question: question, tokenizer: tokenizer)
-            .scores(of: sections, ids: documents.map(\.tokens.ids), monitor)
+          ? SectionRanking(question: UnsafeBufferPointer(rebasing: text[..<Int(tokens.ends[question.count - 1])])).scores(of: sections, texts: documents.map(\.tokenized), monitor)
           : sections.checkedMap(CallPoll(monitor)) { ranks[$0.document] }, monitor) : nil
     self.ranking = ranking
     plan = settings.plan.withRanks(known: ranking?.best != 0)

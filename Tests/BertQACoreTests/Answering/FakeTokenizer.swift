@@ -33,10 +33,6 @@ final class FakeTokenizer: Tokenizer {
     pieces[Int(id)].starts(with: Array("##".utf8))
   }
 
-  func isUninformative(_ id: Int32) -> Bool {
-    id <= unkID || pieces[Int(id)].count == 1 && "?!.,()".utf8.contains(pieces[Int(id)][0])
-  }
-
   func agrees(with other: any Tokenizer) -> Bool { self === other }
 
   func id(_ piece: String) -> Int32 { ids[Array(piece.utf8)[...]] ?? unkID }

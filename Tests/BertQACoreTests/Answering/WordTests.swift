@@ -22,7 +22,6 @@ import Testing
     func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: nil, count: 0) }
     func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? { nil }
     func continuesWord(_ id: Int32) -> Bool { id == 4 }
-    func isUninformative(_ id: Int32) -> Bool { false }
     func agrees(with other: any Tokenizer) -> Bool { self === other }
   }
 

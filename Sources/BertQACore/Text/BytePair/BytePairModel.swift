@@ -142,13 +142,7 @@ struct BytePairSettings: Sendable {
 }
 
 extension BytePairModel: TokenModel {
-  var wordMark: WordMark? {
-    if !settings.endOfWordSuffix.isEmpty {
-      return .ending(String(decoding: settings.endOfWordSuffix, as: UTF8.self))
-    }
-    return settings.continuingPrefix.isEmpty
-      ? nil : .continuing(String(decoding: settings.continuingPrefix, as: UTF8.self))
-  }
+  var continuingPrefix: [UInt8] { settings.continuingPrefix }
 
   var takesOver: TakenStep? { symbols.unit == .bytes ? .spelling : nil }
 

@@ -19,8 +19,6 @@ struct ByteLevel: PreTokenizer {
       usesPattern: try step.bool("use_regex") ?? true)
   }
 
-  var wordMark: WordMark? { .byteLevel }
-
   func leaving(_ part: TakenStep) -> any PreTokenizer {
     var step = self
     if case .spelling = part { step.spellsBytes = false }

@@ -15,13 +15,11 @@ struct Metaspace: PreTokenizer {
   private let splits: Bool
   /// True if the model adds the mark, as `PreTokens.mark`.
   private var leavesMarks = false
-  let wordMark: WordMark?
 
   init(_ mark: Unicode.Scalar, _ prepending: Prepending, splits: Bool) {
     (self.mark, markSize) = UTF8Codec.encode(mark.value)
     self.prepending = prepending
     self.splits = splits
-    wordMark = .beginning(String(mark))
   }
 
   func leaving(_ part: TakenStep) -> any PreTokenizer {

@@ -77,9 +77,6 @@ protocol PreTokenizer: Sendable {
   /// Splits each pre-token as if it were alone, and may change its text. Linear in the text.
   func cut(_ preTokens: inout PreTokens, _ monitor: CallMonitor?) throws(BertQAError)
 
-  /// How pieces mark the beginning of a word after this step; nil if it does not affect that.
-  var wordMark: WordMark? { get }
-
   /// True if pre-tokens become bytes spelled in `ByteAlphabet`.
   var spellsBytes: Bool { get }
 
@@ -91,20 +88,7 @@ protocol PreTokenizer: Sendable {
 }
 
 extension PreTokenizer {
-  var wordMark: WordMark? { nil }
   var spellsBytes: Bool { false }
   var splitsAsBert: Bool { false }
   func leaving(_ part: TakenStep) -> any PreTokenizer { self }
-}
-
-/// The way in which a piece's spelling shows if it begins a word.
-enum WordMark: Sendable, Equatable {
-  /// Spelled in GPT-2's alphabet for bytes; a space, "Ġ", begins a word.
-  case byteLevel
-  /// This prefix begins a word: "▁".
-  case beginning(String)
-  /// This prefix continues a word: "##".
-  case continuing(String)
-  /// This suffix ends a word: "</w>".
-  case ending(String)
 }

@@ -13,14 +13,6 @@ struct Pipeline: Sendable {
 
   var lowercases: Bool { normalizers.contains { $0.lowercases } }
 
-  /// How pieces mark the beginning of a word. The last pre-tokenizer with a mark decides, else the model.
-  var wordMark: WordMark? {
-    for preTokenizer in preTokenizers.reversed() {
-      if let mark = preTokenizer.wordMark { return mark }
-    }
-    return model.wordMark
-  }
-
   /// The table that performs all steps before the model character by character; nil if they are not BERT's.
   var characterTable: NormalizationTable? {
     guard normalizers.count == 1, preTokenizers.count == 1, preTokenizers[0].splitsAsBert,

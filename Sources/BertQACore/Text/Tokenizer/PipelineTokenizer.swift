@@ -5,7 +5,7 @@ final class PipelineTokenizer: @unchecked Sendable {
 
   let pipeline: Pipeline
   let addedVocabulary: AddedVocabulary
-  private let facts: PieceFacts
+  private let continuingPrefix: [UInt8]
   private let trimming: OffsetTrimming?
   private let scratch = ObjectPool<PipelineScratch>()
 
@@ -19,7 +19,7 @@ final class PipelineTokenizer: @unchecked Sendable {
     }
     self.pipeline = pipeline
     addedVocabulary = added
-    facts = PieceFacts(pipeline, added)
+    continuingPrefix = pipeline.model.continuingPrefix
     let trimming = pipeline.postProcessor.trimming
     self.trimming =
       trimming.isEmpty
@@ -163,9 +163,9 @@ extension PipelineTokenizer: Tokenizer {
     return piece.isEmpty && model.pieceCount < vocabulary.count ? nil : vocabulary.id(of: piece)
   }
 
-  func continuesWord(_ id: Int32) -> Bool { facts.continuesWord(id) }
-
-  func isUninformative(_ id: Int32) -> Bool { facts.isUninformative(id) }
+  func continuesWord(_ id: Int32) -> Bool {
+    !continuingPrefix.isEmpty && pipeline.model.vocabulary.piece(id).starts(with: continuingPrefix)
+  }
 
   /// True if both were read from the same definition; false for different definitions even if they are equivalent.
   func agrees(with other: any Tokenizer) -> Bool {

@@ -11,8 +11,8 @@ protocol TokenModel: Sendable {
   /// The id of text that pieces cannot spell.
   var unknownID: Int32? { get }
 
-  /// How its pieces mark the beginning of a word, unless a pre-tokenizer decides.
-  var wordMark: WordMark? { get }
+  /// What pieces that continue a word begin with, such as "##"; empty if nothing marks them.
+  var continuingPrefix: [UInt8] { get }
 
   /// The part of the pre-tokenizer before it that it takes over.
   var takesOver: TakenStep? { get }
@@ -29,6 +29,7 @@ protocol TokenModel: Sendable {
 }
 
 extension TokenModel {
+  var continuingPrefix: [UInt8] { [] }
   var takesOver: TakenStep? { nil }
   func makeScanner(_ table: NormalizationTable, lowercases: Bool) -> WordPieceScanner? { nil }
   func keepAsText(_ tokens: [AddedToken]) {}

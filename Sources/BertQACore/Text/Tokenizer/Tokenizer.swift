@@ -28,9 +28,6 @@ protocol Tokenizer: AnyObject, Sendable {
   /// characters are between the two.
   func continuesWord(_ id: Int32) -> Bool
 
-  /// True if a piece does not help to find an answer: special, unknown, or punctuation.
-  func isUninformative(_ id: Int32) -> Bool
-
   /// True if `other` returns the same ids and ranges for every text.
   func agrees(with other: any Tokenizer) -> Bool
 }

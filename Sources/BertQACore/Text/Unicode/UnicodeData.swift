@@ -86,6 +86,12 @@ struct UnicodeData: Sendable {
     decompositionSlices[scalar] != 0 || Self.isHangulSyllable(scalar)
   }
 
+  /// Returns the first code point of the canonical decomposition: a letter without its accents. Hangul syllables stay.
+  func base(of scalar: UInt32) -> UInt32 {
+    let slice = decompositionSlices[scalar]
+    return slice != 0 ? decompositionParts[Int(slice >> 3)] : scalar
+  }
+
   /// Calls `body` with the full canonical decomposition, unordered, or `scalar` itself.
   func forEachPart(of scalar: UInt32, _ body: (UInt32) -> Void) {
     let slice = decompositionSlices[scalar]

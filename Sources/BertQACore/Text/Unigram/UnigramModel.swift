@@ -93,7 +93,6 @@ final class UnigramModel: @unchecked Sendable {
 extension UnigramModel: TokenModel {
   var pieceCount: Int { vocabulary.count }
   var unknownID: Int32? { unkID }
-  var wordMark: WordMark? { .beginning("\u{2581}") }
 
   var takesOver: TakenStep? { .marking }
 

@@ -7,7 +7,7 @@ struct WordPieceModel: TokenModel {
   private let matcher: PieceMatcher
 
   var unknownID: Int32? { unknown }
-  var wordMark: WordMark? { .continuing("##") }
+  var continuingPrefix: [UInt8] { Array("##".utf8) }
 
   init(
     _ vocabulary: Vocabulary, pieceCount: Int, unknown: Int32, _ monitor: CallMonitor?

@@ -81,16 +81,6 @@ import Testing
     // A space that is a separate token has no range.
     words.removeAll { $0.isEmpty }
     #expect(words == ["(", "Pariser", ")", "isn", "'", "t", "15", "%", ",", "ähm", "漢"])
-    let isUninformative = { (piece: String) in
-      try piece.utf8.withContiguousStorageIfAvailable {
-        tokenizer.isUninformative(try #require(tokenizer.id(of: $0)))
-      }
-    }
-    #expect(try isUninformative("<s>") == true)
-    #expect(try isUninformative("?") == true)
-    #expect(try isUninformative("Ġ") == true)
-    #expect(try isUninformative("e") == false)
-    #expect(tokenizer.isUninformative(902))
   }
 
   @Test func refusesTokensBeyondTheVocabulary() throws {

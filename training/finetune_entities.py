@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fine-tune a BERT model to find entities, and make the model that libbertqa ships from it.
+"""Fine-tune a model to find entities, and make the model that libbertqa ships from it.
 
 training/README.md explains the recipe.
 """
@@ -11,8 +11,9 @@ import sys
 
 from common.averaging import mixed
 from common.batches import balanced_order, padding_share, token_batches
-from common.models import TOOL, load_tokenizer, quantize, write_model
-from entities.examples import label_names, read_examples, windows
+from common.models import TOOL, architecture, frame, load_tokenizer, quantize, write_model
+from entities.examples import Example, label_names, read_examples, windows
+from entities.passages import sentences
 
 
 def main():
@@ -21,11 +22,14 @@ def main():
     examples = [example for path in arguments.data for example in read_examples(path)]
     labels = label_names(examples)
     tokenizer = load_tokenizer(arguments.init)
-    cls, sep = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+    examples += [
+        Example(text, None, "passages")
+        for text in sentences(arguments.passages, arguments.sentences, arguments.seed)
+    ]
     prepared, sources = [], []
     for example in examples:
         encoding = tokenizer.encode(example.text, add_special_tokens=False)
-        parts = windows(example, encoding, labels, cls, sep, arguments.max_length)
+        parts = windows(example, encoding, labels, frame(tokenizer), arguments.max_length)
         prepared += parts
         sources += [example.source] * len(parts)
     weights = {source: float(weight) for source, _, weight in (pair.rpartition("=") for pair in arguments.weight)}
@@ -36,14 +40,14 @@ def main():
     batches = token_batches(order, lengths, arguments.batch_tokens, LENGTH_MULTIPLE, arguments.seed)
     padding = 100 * padding_share(batches, lengths, LENGTH_MULTIPLE)
     print(f"{len(order)} windows, {len(batches)} steps, {padding:.1f} % padding", file=sys.stderr)
-    tensors = mixed(trained(arguments, prepared, batches, labels), arguments.mix)
+    tensors = mixed(trained(arguments, prepared, batches, labels, tokenizer), arguments.mix)
     source = os.path.join(arguments.state, "averaged")
     names = dict(enumerate(labels))
     write_model(
         source,
         tensors,
         arguments.init,
-        "BertForTokenClassification",
+        architecture(arguments.init, "TOKEN_CLASSIFICATION"),
         id2label={str(i): name for i, name in names.items()},
         label2id={name: i for i, name in names.items()},
         bertqa={"aggregation": "first"},
@@ -77,12 +81,24 @@ def parsed(argv=None):
         metavar="DIR=SHARE",
         help="average with these models' weights, of the same labels",
     )
+    parser.add_argument(
+        "--teacher", nargs="*", default=[], metavar="DIR",
+        help="learn also the mean of these models' probabilities; models with the same word pieces and labels",
+    )  # fmt: skip
+    parser.add_argument("--teacher-share", type=float, default=0.7, help="of the loss")
+    parser.add_argument(
+        "--passages", nargs="*", default=[], metavar="FILE",
+        help="with --teacher: questions' passages, as finetune_qa.py reads them, whose sentences are read, too",
+    )  # fmt: skip
+    parser.add_argument("--sentences", type=int, default=50000, help="how many of them")
     parser.add_argument("--log-steps", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0, help="default: as torch finds")
     parser.add_argument("--cpu", action="store_true", help="not the GPU")
     parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: this checkout's")
     arguments = parser.parse_args(argv)
+    if arguments.passages and not arguments.teacher:
+        parser.error("--passages needs --teacher: nothing else knows their entities")
     arguments.state = arguments.state or arguments.out.rstrip("/") + "-state"
     return arguments
 

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import subprocess
-from typing import Dict
+from typing import Dict, Tuple
 
 import numpy as np
 from safetensors.numpy import save_file
@@ -26,6 +26,21 @@ def load_tokenizer(directory: str) -> Tokenizer:
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
+
+
+def architecture(directory: str, task: str) -> str:
+    """The name of the model of a directory's family for a task of transformers, such as "TOKEN_CLASSIFICATION"."""
+    from transformers import AutoConfig
+    from transformers.models.auto import modeling_auto
+
+    names = getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING_NAMES")
+    return names[AutoConfig.from_pretrained(directory).model_type]
+
+
+def frame(tokenizer: Tokenizer) -> Tuple[int, int]:
+    """The ids that a template puts before and behind one text."""
+    first, last = tokenizer.encode("").ids
+    return first, last
 
 
 def write_model(directory: str, tensors: Dict[str, np.ndarray], init: str, architecture: str, **changes) -> None:

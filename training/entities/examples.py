@@ -2,7 +2,7 @@
 
 import collections
 import json
-from typing import List, Sequence
+from typing import List, Sequence, Tuple
 
 from common.files import opened
 
@@ -10,7 +10,7 @@ Entity = collections.namedtuple("Entity", "start end label")
 Entity.__doc__ = "A half-open range of code points and what it names."
 Example = collections.namedtuple("Example", "text entities source")
 Window = collections.namedtuple("Window", "ids labels")
-Window.__doc__ = "Ids with their special tokens, and of each token the label's index; IGNORED for special tokens."
+Window.__doc__ = "Ids with their special tokens, and of each token the label's index; IGNORED for special tokens and where only a teacher knows."
 
 # torch's cross_entropy leaves it out.
 IGNORED = -100
@@ -46,12 +46,17 @@ def label_names(examples: Sequence[Example]) -> List[str]:
 
 
 def windows(
-    example: Example, encoding, labels: Sequence[str], cls: int, sep: int, max_length: int
+    example: Example, encoding, labels: Sequence[str], frame: Tuple[int, int], max_length: int
 ) -> List[Window]:
     """The text in windows of at most `max_length` tokens, none shared. encoding: of `tokenizers`, offsets in code points.
 
-    A token belongs to the entity that it overlaps; the first one of an entity is its B-.
+    A token belongs to the entity that it overlaps; the first one of an entity is its B-. Entities that are None are not
+    known.
     """
+    (cls, sep), room = frame, max_length - 2
+    if example.entities is None:
+        parts = [encoding.ids[first : first + room] for first in range(0, len(encoding.ids), room)]
+        return [Window([cls, *part, sep], [IGNORED] * (len(part) + 2)) for part in parts]
     index = {name: i for i, name in enumerate(labels)}
     result, tags = [], []
     remaining = collections.deque(example.entities)
@@ -63,7 +68,6 @@ def windows(
         inside = remaining and remaining[0].start < end
         tags.append(index[f"{'I' if begun else 'B'}-{remaining[0].label}"] if inside else 0)
         begun = begun or bool(inside)
-    room = max_length - 2
     for first in range(0, len(tags), room):
         part = slice(first, first + room)
         result.append(Window([cls, *encoding.ids[part], sep], [IGNORED, *tags[part], IGNORED]))

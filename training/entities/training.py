@@ -9,7 +9,8 @@ from typing import Dict, List, Sequence
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from transformers import BertForTokenClassification
+from tokenizers import Tokenizer
+from transformers import AutoModelForTokenClassification
 
 from common import attention
 from common.averaging import averaged
@@ -18,20 +19,27 @@ from common.dropout import use_byte_dropout
 from common.schedule import learning_rate
 
 from .examples import IGNORED, Window
+from .teacher import teacher_probabilities
 
 LENGTH_MULTIPLE = 8
 
 
 def trained(
-    arguments, examples: Sequence[Window], batches: List[List[int]], labels: List[str]
+    arguments, examples: Sequence[Window], batches: List[List[int]], labels: List[str], tokenizer: Tokenizer
 ) -> Dict[str, np.ndarray]:
-    """Weights in f32: the mean of the snapshots of the last third of the run."""
+    """Weights in f32: the mean of the snapshots of the last third of the run.
+
+    tokenizer: that of the examples.
+    """
     torch.manual_seed(arguments.seed)
     random.seed(arguments.seed)
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
-    model = BertForTokenClassification.from_pretrained(
+    teacher = None
+    if arguments.teacher:
+        teacher = teacher_probabilities(arguments.teacher, examples, tokenizer, labels, device)
+    model = AutoModelForTokenClassification.from_pretrained(
         arguments.init,
         dtype=torch.float32,
         num_labels=len(labels),
@@ -61,12 +69,15 @@ def trained(
     snapshots: List[str] = []
     total = 0.0
     for step, batch in enumerate(batches):
-        ids, targets = (torch.from_numpy(a).to(device) for a in arrays(examples, batch))
+        pad = model.config.pad_token_id
+        ids, targets = (torch.from_numpy(a).to(device) for a in arrays(examples, batch, pad))
         with torch.autocast(device.type, torch.bfloat16):
-            logits = model(input_ids=ids, attention_mask=ids != 0).logits
-        loss = torch.nn.functional.cross_entropy(
-            logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED
-        )
+            logits = model(input_ids=ids, attention_mask=ids != pad).logits.float()
+        loss = cross_entropy(logits, targets)
+        if teacher is not None:
+            known = torch.from_numpy(probabilities(teacher, batch, ids.shape[1])).to(device)
+            soft = -(known * logits.log_softmax(-1)).sum() / known.sum()
+            loss = (1 - arguments.teacher_share) * loss + arguments.teacher_share * soft
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         rate = learning_rate(step / len(batches), step, arguments.learning_rate, arguments.warmup_steps)
@@ -94,10 +105,26 @@ def trained(
     return averaged(snapshots[-arguments.average :])
 
 
-def arrays(examples: Sequence[Window], batch: Sequence[int]):
-    """ids and targets, [batch, length]; 0 is [PAD]."""
+def cross_entropy(logits, targets):
+    """The mean over the tokens with a label; 0 without any."""
+    total = torch.nn.functional.cross_entropy(
+        logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED, reduction="sum"
+    )
+    return total / (targets != IGNORED).sum().clamp(min=1)
+
+
+def probabilities(teacher: Sequence[np.ndarray], batch: Sequence[int], length: int):
+    """f32 [batch, length, labels]; 0 for special tokens and padding."""
+    result = np.zeros((len(batch), length, teacher[batch[0]].shape[1]), np.float32)
+    for row, index in enumerate(batch):
+        result[row, 1 : len(teacher[index]) - 1] = teacher[index][1:-1]
+    return result
+
+
+def arrays(examples: Sequence[Window], batch: Sequence[int], pad: int):
+    """ids and targets, [batch, length]."""
     length = padded_length(max(len(examples[i].ids) for i in batch), LENGTH_MULTIPLE)
-    ids = np.zeros((len(batch), length), np.int64)
+    ids = np.full((len(batch), length), pad, np.int64)
     targets = np.full((len(batch), length), IGNORED, np.int64)
     for row, index in enumerate(batch):
         window = examples[index]

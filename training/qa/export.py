@@ -5,18 +5,10 @@ import shutil
 
 from common.averaging import averaged, mixed, with_temperature
 from common.checkpoints import snapshots, step_of
-from common.models import quantize, write_model
+from common.models import architecture, quantize, write_model
 
 from . import calibrate, card
 from .tools import tools
-
-
-def architecture(directory: str) -> str:
-    """The name of the answering model of a directory's family, for example `BertForQuestionAnswering`."""
-    from transformers import AutoConfig
-    from transformers.models.auto.modeling_auto import MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES
-
-    return MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES[AutoConfig.from_pretrained(directory).model_type]
 
 
 def export(arguments) -> None:
@@ -31,7 +23,7 @@ def export(arguments) -> None:
     tensors = with_temperature(mixed(averaged(paths), arguments.mix), arguments.temperature)
 
     source = os.path.join(arguments.state, "averaged")
-    write_model(source, tensors, arguments.init, architecture(arguments.init))
+    write_model(source, tensors, arguments.init, architecture(arguments.init, "QUESTION_ANSWERING"))
     if os.path.isdir(arguments.out):
         shutil.rmtree(arguments.out)
     quantized = quantize(arguments.bertqa, source, arguments.out)

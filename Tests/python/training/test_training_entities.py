@@ -1,7 +1,6 @@
 """training/finetune_entities.py and the score of entities: the steps before and after the arithmetic."""
 
 import json
-import random
 import sys
 
 import pytest
@@ -12,8 +11,9 @@ from conftest import FIXTURES, ROOT
 sys.path[:0] = [str(ROOT / "training"), str(ROOT / "Benchmarks")]
 
 import entity_accuracy as accuracy  # noqa: E402
-import label_entities as self_labelled  # noqa: E402
-from entities.examples import IGNORED, label_names, read_examples, windows  # noqa: E402
+from common.models import frame  # noqa: E402
+from entities.examples import IGNORED, Example, label_names, read_examples, windows  # noqa: E402
+from entities.passages import LENGTHS, sentences  # noqa: E402
 
 TEXT = "Anna Berg flew to Oslo."
 
@@ -44,33 +44,39 @@ def test_labels_of_tokens(tmp_path):
     [example] = read_examples(written(tmp_path / "a.jsonl", record((0, 9, "person"), (18, 22, "place"))))
     labels = label_names([example])
     encoding = tokenizer.encode(TEXT, add_special_tokens=False)
-    [whole] = windows(example, encoding, labels, 101, 102, 64)
+    [whole] = windows(example, encoding, labels, (101, 102), 64)
     assert whole.ids == [101, *encoding.ids, 102] and whole.labels[0] == whole.labels[-1] == IGNORED
     for (start, end), label in zip(encoding.offsets, whole.labels[1:-1]):
         kind = "person" if end <= 9 else "place" if start >= 18 and end <= 22 else None
         expected = f"{'B' if start in (0, 18) else 'I'}-{kind}" if kind else "O"
         assert labels[label] == expected
-    parts = windows(example, encoding, labels, 101, 102, 6)
+    parts = windows(example, encoding, labels, (101, 102), 6)
     assert all(len(part.ids) <= 6 for part in parts)
     assert [label for part in parts for label in part.labels[1:-1]] == whole.labels[1:-1]
 
 
-def test_sentences_that_the_model_is_sure_of():
-    sure, unsure = accuracy.Entity(0, 9, "person", 0.9), accuracy.Entity(18, 22, "place", 0.5)
-    doubtful = accuracy.Entity(18, 22, "place", 0.2)
-    choose = random.Random(1)
-    assert self_labelled.is_taken([sure, doubtful], 0.3, 0.75, choose)
-    assert not self_labelled.is_taken([sure, unsure], 0.3, 0.75, choose)
-    taken = [self_labelled.is_taken([], 0.3, 0.75, choose) for _ in range(1000)]
-    assert 200 < sum(taken) < 400
-    assert self_labelled.labelled(TEXT, [sure, doubtful], 0.75) == {
-        "text": TEXT,
-        "entities": [{"start": 0, "end": 9, "label": "person"}],
-        "source": "self-labelled",
-    }
+def test_texts_that_only_a_teacher_labels(tmp_path):
+    tokenizer = BertWordPieceTokenizer(str(FIXTURES / "tiny-bert" / "vocab.txt"))._tokenizer
+    first, last = frame(tokenizer)
+    assert (tokenizer.id_to_token(first), tokenizer.id_to_token(last)) == ("[CLS]", "[SEP]")
+    encoding = tokenizer.encode(TEXT, add_special_tokens=False)
+    parts = windows(Example(TEXT, None, ""), encoding, ["O"], (first, last), 6)
+    assert [number for part in parts for number in part.ids[1:-1]] == encoding.ids
+    assert all(len(part.ids) <= 6 and set(part.labels) == {IGNORED} for part in parts)
+    assert all(len(part.labels) == len(part.ids) for part in parts)
+
+
+def test_sentences_of_passages(tmp_path):
     passage = "Too short. " + " ".join(f"Sentence number {i} is long enough for the purpose." for i in range(9))
-    found = list(self_labelled.sentences([passage, passage], choose))
-    assert len(found) == 6 and all(len(part) in self_labelled.LENGTHS for part in found)
+    question = {"context": passage, "question": "Which?", "answers": []}
+    path = written(
+        tmp_path / "q.jsonl", question, question, {**question, "context": passage.replace("number", "No")}
+    )
+    found = sentences([path], 100, 1)
+    assert len(found) == len(set(found)) == 12 and all(
+        len(text) in LENGTHS and text in passage.replace("number", "No") + passage for text in found
+    )
+    assert sentences([path], 5, 1) == found[:5] and sentences([path], 100, 2) != found
 
 
 def test_scores_count_exact_ranges_and_labels(tmp_path):

@@ -1,0 +1,47 @@
+"""Teachers of models that find entities: larger models of the same labels and word pieces."""
+
+from typing import List, Sequence
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from transformers import AutoModelForTokenClassification
+
+from common import attention
+from common.models import frame, load_tokenizer
+
+from .examples import Window
+
+BATCH = 256
+
+
+@torch.inference_mode()
+def teacher_probabilities(
+    directories: Sequence[str], windows: Sequence[Window], ours: Tokenizer, labels: Sequence[str], device
+) -> List[np.ndarray]:
+    """The mean probabilities of the labels [tokens, labels], f16, of each window."""
+    result = [np.zeros((len(window.ids), len(labels)), np.float16) for window in windows]
+    order = sorted(range(len(windows)), key=lambda index: len(windows[index].ids))
+    for directory in directories:
+        theirs = load_tokenizer(directory)
+        ids = {ours.token_to_id(piece): theirs.token_to_id(piece) for piece in ours.get_vocab()}
+        ids.update(zip(frame(ours), frame(theirs)))
+        model = AutoModelForTokenClassification.from_pretrained(
+            directory, dtype=torch.float32, attn_implementation=attention.implementation(device, directory)
+        )
+        model = model.to(device).eval()
+        if [model.config.id2label[i] for i in range(len(labels))] != list(labels):
+            raise SystemExit(f"--teacher: {directory} has other labels than --data: {', '.join(labels)}")
+        for first in range(0, len(order), BATCH):
+            batch = order[first : first + BATCH]
+            length = max(len(windows[index].ids) for index in batch)
+            array = np.full((len(batch), length), model.config.pad_token_id, np.int64)
+            for row, index in enumerate(batch):
+                array[row, : len(windows[index].ids)] = [ids[number] for number in windows[index].ids]
+            inputs = torch.from_numpy(array).to(device)
+            with torch.autocast(device.type, torch.bfloat16):
+                logits = model(input_ids=inputs, attention_mask=inputs != model.config.pad_token_id).logits
+            found = logits.float().softmax(-1).cpu().numpy() / len(directories)
+            for row, index in enumerate(batch):
+                result[index] += found[row, : len(windows[index].ids)].astype(np.float16)
+    return result

@@ -38,7 +38,7 @@ export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
   test-debian test-hosts cross-arm64 test-arm64 topics-model manifests fuzz fuzz-replay sanitize faults forks kills linear million \
   differential soak reproducible test-long \
   accuracy bench bench-quick bench-sequence setup install uninstall \
-  sqlite tarball deb wheel static dist-binary test-packages dist sbom abi-baseline clean
+  sqlite tarball deb wheel models-large static dist-binary test-packages dist sbom abi-baseline clean
 
 ##@ Use
 
@@ -239,6 +239,10 @@ deb: all sqlite ## the Debian packages: build/bertqa_*.deb, and build/postgresql
 
 wheel: all sqlite ## the Python wheels: build/bertqa-*.whl, and build/bertqa_models-*.whl with more models
 	Scripts/wheel.sh build $(PYTHON) $(WHEEL_OPTIONS)
+
+models-large: ## the wheel and a tarball of qa-large, which training/README.md makes, from the directory QA_LARGE
+	$(call need,QA_LARGE,a model by training/finetune_qa.py)
+	Scripts/models-large.sh $(QA_LARGE) build $(PYTHON) $(WHEEL_OPTIONS)
 
 static: all ## a static library with Swift's runtime, for C and C++ programs: build/libbertqa.a
 	Scripts/static.sh $(products) build/libbertqa.a $(or $(SWIFTC),swiftc)

@@ -1,6 +1,6 @@
 """Copies the default models, which `make` stages, into the package, except the one in the package bertqa.
 
-BERTQA_PREFIX selects another installation as the source.
+BERTQA_PREFIX selects another installation as the source, BERTQA_MODELS another directory of models.
 """
 
 import os
@@ -19,7 +19,7 @@ PREFIX = pathlib.Path(os.environ.get("BERTQA_PREFIX", HERE.parents[1] / "build")
 class BuildWithModels(build_py):
     def run(self):
         super().run()
-        models = PREFIX / "share" / "bertqa" / "models"
+        models = pathlib.Path(os.environ.get("BERTQA_MODELS", PREFIX / "share" / "bertqa" / "models"))
         if not models.exists():
             raise SystemExit(f"{models} is missing: run `make` first, or set BERTQA_PREFIX")
         target = pathlib.Path(self.build_lib) / "bertqa_models"

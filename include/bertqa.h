@@ -890,6 +890,10 @@ typedef struct bertqa_entity {
   bertqa_range utf16;
   float score;      /* 0...1: mean of the label's probability over the entity's words, or tokens */
   int32_t reserved; /* 0 */
+  /* Why a rule found it (bertqa_patterns). UTF-8 with a NUL; live as long as the list. */
+  const char *rule;     /* "card"; NULL if no rule did */
+  const char *checksum; /* the check that its characters passed, "luhn"; NULL if they have none */
+  bertqa_range context; /* bytes of the word before it that says what it is; empty if there is none */
 } bertqa_entity;
 
 /* The properties of the text as a whole. Grows at its end in later versions. */

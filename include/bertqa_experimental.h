@@ -660,11 +660,22 @@ BERTQA_MUST_CHECK bertqa_status bertqa_patterns_named(const char *names, size_t 
                                                       bertqa_pattern *patterns);
 
 /* Finds personal data in a text by rule, without a model. The labels are the constants' names without
- * "BERTQA_PATTERN_", the scores 1; no two of them overlap. Time: linear in the length.
+ * "BERTQA_PATTERN_", the rules the same in lower case; no two of them overlap. The score is 1 if the form,
+ * or a word before it, leaves little doubt; 0.8 if only the check digits of a register's number speak for
+ * it; 0.5 if only its form does. Time: linear in the length.
  * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_patterns(const char *text, size_t length,
                                                 const bertqa_patterns_options *options,
                                                 bertqa_entity_list **list);
+
+/* Sets *is_right to 1 if the check digits of a number or code are right, else to 0. Of a text of more than
+ * 1024 bytes they are not. Spaces, hyphens and other marks do not count.
+ * name: "luhn"; "mod97" (ISO 7064, the check digits at the end); "verhoeff"; or a kind of data with check
+ * digits, such as "iban" or "uk_nhs".
+ * Errors: INVALID_ARGUMENT, with the known names; OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_checksum(const char *name, size_t name_length,
+                                                const char *text, size_t length,
+                                                int32_t *is_right);
 
 /* A part of a text and its label. Fixed for ever. */
 typedef struct bertqa_labelled_range {
@@ -696,6 +707,20 @@ BERTQA_MUST_CHECK bertqa_status bertqa_everywhere(const char *text, size_t lengt
                                                   size_t list_count,
                                                   const bertqa_call_options *call,
                                                   bertqa_entity_list **list);
+
+/* Makes one list of several: without the entities that lie within an allowed text, and with all denied
+ * texts, labelled "DENIED", these also within an allowed one. Texts are compared by their words, in any
+ * case, with any spaces and marks between them. Time: linear in the texts.
+ * lists: [list_count], of this text; an entry may be NULL. allow, deny: [allow_count], [deny_count], each of
+ * 1 to 16 words; NULL with 0. call: may be NULL.
+ * Errors: as bertqa_everywhere. */
+BERTQA_MUST_CHECK bertqa_status bertqa_apply_lists(const char *text, size_t length,
+                                                   const bertqa_entity_list *const *lists,
+                                                   size_t list_count, const bertqa_text *allow,
+                                                   size_t allow_count, const bertqa_text *deny,
+                                                   size_t deny_count,
+                                                   const bertqa_call_options *call,
+                                                   bertqa_entity_list **list);
 
 /* The names that replace values in redacted texts, such as "[PER_3]", and the values. A value with a
  * label has one name. A label's names are numbered from 1 in the order in which values are first seen:

@@ -6,19 +6,19 @@ final class EntityListHandle: Handle {
   let list: EntityList
   let entities: CArray<bertqa_entity>
   let summary: CArray<bertqa_entities_summary>
-  /// The storage of the entities' labels, each label once.
-  private let labels: [String: CString]
+  /// The storage of the entities' labels and of the names of rules and checks, each once.
+  private let names: [String: CString]
 
   init(_ list: EntityList, _ monitor: CallMonitor) throws(BertQAError) {
     self.list = list
-    var labels: [String: CString] = [:]
-    for entity in list.entities where labels[entity.label] == nil {
-      labels[entity.label] = CString(entity.label)
+    var names: [String: CString] = [:]
+    for entity in list.entities {
+      for name in [entity.label, entity.reason?.rule, entity.reason?.checksum] {
+        if let name, names[name] == nil { names[name] = CString(name) }
+      }
     }
-    self.labels = labels
-    entities = try CArray(count: list.entities.count, monitor) {
-      bertqa_entity(list.entities[$0], label: labels[list.entities[$0].label])
-    }
+    self.names = names
+    entities = try CArray(count: list.entities.count, monitor) { bertqa_entity(list.entities[$0], names) }
     var summary = bertqa_entities_summary()
     summary.struct_size = MemoryLayout<bertqa_entities_summary>.size
     summary.window_count = list.windowCount
@@ -27,15 +27,20 @@ final class EntityListHandle: Handle {
 }
 
 extension bertqa_entity {
-  fileprivate init(_ entity: Entity, label: CString?) {
+  fileprivate init(_ entity: Entity, _ names: [String: CString]) {
     self.init()
     struct_size = MemoryLayout<Self>.size
+    let label = names[entity.label]
     self.label = label?.pointer
     label_length = label?.count ?? 0
     bytes = bertqa_range(entity.bytes)
     code_points = bertqa_range(entity.codePoints)
     utf16 = bertqa_range(entity.utf16)
     score = entity.score
+    guard let reason = entity.reason else { return }
+    rule = names[reason.rule]?.pointer
+    checksum = reason.checksum.flatMap { names[$0]?.pointer }
+    if let place = reason.context { context = bertqa_range(place) }
   }
 }
 

@@ -240,6 +240,7 @@ static void find_entities(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_pseudonyms_create(&options.pseudonyms));
   CHECK_STATUS(BERTQA_OK, bertqa_pseudonyms_add(options.pseudonyms, "[A_1]", 5, "a", 1));
   const bertqa_labelled_range part = {{0, 4}, "A", 1, 1, 0};
+  const bertqa_text phrase = {"the king", 8};
   bertqa_entity_list *made_list;
   CHECK_STATUS(BERTQA_OK, bertqa_entity_list_create(rich, sizeof rich - 1, &part, 1, NULL, &made_list));
   CHECK_STATUS(BERTQA_OK, bertqa_redact(rich, sizeof rich - 1, (const bertqa_entity_list *const *)&made_list, 1,
@@ -253,6 +254,11 @@ static void find_entities(void) {
   bertqa_entity_list_free(lists[0]);
   CHECK_STATUS(BERTQA_OK, bertqa_everywhere(rich, sizeof rich - 1, (const bertqa_entity_list *const *)&made_list, 1,
                                             NULL, &lists[0]));
+  bertqa_entity_list_free(lists[0]);
+  CHECK_STATUS(BERTQA_OK, bertqa_apply_lists(rich, sizeof rich - 1, (const bertqa_entity_list *const *)&made_list, 1,
+                                             &phrase, 1, &phrase, 1, NULL, &lists[0]));
+  int32_t is_right = 0;
+  CHECK_STATUS(BERTQA_OK, bertqa_checksum("luhn", 4, "79927398713", 11, &is_right));
   bertqa_entity_list_free(made_list);
   bertqa_pseudonyms_free(options.pseudonyms);
   bertqa_entity_list_free(lists[0]);

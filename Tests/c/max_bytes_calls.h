@@ -240,6 +240,14 @@ static bertqa_status everywhere(void) {
   bertqa_entity_list_free(list);
   return status;
 }
+static bertqa_status apply_lists(void) {
+  const bertqa_entity_list *const lists[] = {found};
+  const bertqa_text phrase = {"the", 3};
+  bertqa_entity_list *list;
+  const bertqa_status status = bertqa_apply_lists(text, length, lists, 1, NULL, 0, &phrase, 1, &call, &list);
+  bertqa_entity_list_free(list);
+  return status;
+}
 static bertqa_status restore(void) {
   bertqa_pseudonyms *names;
   size_t needed;
@@ -387,6 +395,7 @@ static const function functions[] = {
     {"bertqa_patterns", patterns},
     {"bertqa_entity_list_create", entity_list},
     {"bertqa_everywhere", everywhere},
+    {"bertqa_apply_lists", apply_lists},
     {"bertqa_redact", redact},
     {"bertqa_redact, pseudonyms", redact_by_names},
     {"bertqa_restore", restore},

@@ -5,9 +5,11 @@ public struct Entity: Sendable, Equatable {
   public var bytes: TextRange
   public var codePoints: TextRange
   public var utf16: TextRange
-  /// The label's probability, the mean over the entity's words or tokens; 1 for an entity found by a PII
-  /// rule.
+  /// The label's probability, the mean over the entity's words or tokens. Of a PII rule: 1 if the form, or a word before
+  /// it, leaves little doubt; 0.8 if only the check digits of a register's number speak for it; 0.5 if only its form does.
   public var score: Float
+  /// Why a rule found it; nil if no rule did.
+  public var reason: EntityReason?
 
   public init(
     label: String, bytes: TextRange, codePoints: TextRange, utf16: TextRange, score: Float
@@ -17,6 +19,23 @@ public struct Entity: Sendable, Equatable {
     self.codePoints = codePoints
     self.utf16 = utf16
     self.score = score
+  }
+}
+
+/// Why a rule found an entity.
+public struct EntityReason: Sendable, Equatable {
+  /// The rule's name: a kind's, "deny" for a denied text, "everywhere" for a text that was found elsewhere, or that of a
+  /// rule of the caller.
+  public var rule: String
+  /// The check that its characters passed, as `Checksum` names it; nil if they have none.
+  public var checksum: String?
+  /// The bytes of the word before it that says what it is; nil if there is none.
+  public var context: TextRange?
+
+  public init(rule: String, checksum: String? = nil, context: TextRange? = nil) {
+    self.rule = rule
+    self.checksum = checksum
+    self.context = context
   }
 }
 
@@ -70,12 +89,13 @@ extension EntityList {
   /// Entities that were found by other means.
   /// - Parameter parts: of this text, in any order.
   public init(
-    of text: UnsafeBufferPointer<UInt8>, _ parts: [(label: String, bytes: TextRange, score: Float)],
+    of text: UnsafeBufferPointer<UInt8>,
+    _ parts: [(label: String, bytes: TextRange, score: Float, reason: EntityReason?)],
     call: CallOptions = CallOptions()
   ) throws(BertQAError) {
     let monitor = CallMonitor(call)
     try monitor.checkNow()
-    for (_, bytes, _) in parts where bytes.start < 0 || bytes.start > bytes.end || bytes.end > text.count {
+    for (_, bytes, _, _) in parts where bytes.start < 0 || bytes.start > bytes.end || bytes.end > text.count {
       throw BertQAError(
         .invalidArgument, "a range is \(bytes.start) to \(bytes.end), but the text has \(text.count) bytes")
     }
@@ -85,10 +105,11 @@ extension EntityList {
     }
     entities = try [Entity](resultCapacity: parts.count, monitor)
     var starts = RangeLocator(text, monitor)
-    for (label, bytes, score) in parts {
+    for (label, bytes, score, reason) in parts {
       let start = TextRange(start: bytes.start, end: bytes.start)
       var entity = try starts.entity(label, start, score)
       entity.bytes = bytes
+      entity.reason = reason
       entities.append(entity)
     }
     // An end may lie before that of an earlier entity.

@@ -35,3 +35,16 @@ public func bertqa_patterns(
     return try EntityListHandle(list, CallMonitor(options.call))
   }
 }
+
+@_cdecl("bertqa_checksum")
+public func bertqa_checksum(
+  _ name: UnsafePointer<CChar>?, _ name_length: Int, _ text: UnsafePointer<CChar>?, _ length: Int,
+  _ is_right: UnsafeMutablePointer<Int32>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let isRight = try required(is_right, "is_right")
+    isRight.pointee = 0
+    let checksum = try Checksum(named: labelArgument(name, name_length, "name"))
+    isRight.pointee = try checksum.accepts(textArgument(text, length, "text")) ? 1 : 0
+  }
+}

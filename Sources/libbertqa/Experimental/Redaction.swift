@@ -59,6 +59,26 @@ public func bertqa_everywhere(
   }
 }
 
+@_cdecl("bertqa_apply_lists")
+public func bertqa_apply_lists(
+  _ text: UnsafePointer<CChar>?, _ length: Int, _ lists: UnsafePointer<OpaquePointer?>?, _ list_count: Int,
+  _ allow: UnsafePointer<bertqa_text>?, _ allow_count: Int, _ deny: UnsafePointer<bertqa_text>?,
+  _ deny_count: Int, _ call: UnsafePointer<bertqa_call_options>?,
+  _ list: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  created(list, "list") { () throws(BertQAError) in
+    try checkCount(list_count)
+    let call = try callOptions(call)
+    let monitor = CallMonitor(call)
+    let text = try textArgument(text, length, "text")
+    let known = try TextLists(
+      allow: try texts(allow, allow_count, "allow", "allow_count") ?? [],
+      deny: try texts(deny, deny_count, "deny", "deny_count") ?? [], call: call)
+    let merged = try EntityList(merging: try entities(lists, list_count, monitor), of: text, call: call)
+    return try EntityListHandle(try merged.applying(known, in: text, call: call), monitor)
+  }
+}
+
 private func redactionAction(
   _ raw: bertqa_redact_options, _ monitor: CallMonitor
 ) throws(BertQAError) -> RedactionAction {
@@ -119,7 +139,8 @@ public func bertqa_entity_list_create(
     let call = try callOptions(call)
     let monitor = CallMonitor(call)
     let text = try textArgument(text, length, "text")
-    var parts = try [(label: String, bytes: TextRange, score: Float)](checkedCapacity: count, monitor)
+    var parts = try [(label: String, bytes: TextRange, score: Float, reason: EntityReason?)](
+      checkedCapacity: count, monitor)
     if count > 0 {
       let ranges = try required(ranges, "ranges")
       var labels: [[UInt8]: String] = [:]
@@ -139,7 +160,7 @@ public func bertqa_entity_list_create(
         }
         try checkReserved(range.reserved)
         parts.append(
-          (label, TextRange(start: Int(range.bytes.start), end: Int(range.bytes.end)), range.score))
+          (label, TextRange(start: Int(range.bytes.start), end: Int(range.bytes.end)), range.score, nil))
       }
     }
     return try EntityListHandle(try EntityList(of: text, parts, call: call), monitor)

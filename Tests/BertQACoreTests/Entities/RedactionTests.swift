@@ -90,8 +90,8 @@ struct RedactionTests {
       try EntityList(
         of: bytes,
         [
-          ("B", TextRange(start: 5, end: 9), 0.5), ("A", TextRange(start: 0, end: 11), 0.5),
-          ("C", TextRange(start: 2, end: 5), 0.5),
+          ("B", TextRange(start: 5, end: 9), 0.5, nil), ("A", TextRange(start: 0, end: 11), 0.5, nil),
+          ("C", TextRange(start: 2, end: 5), 0.5, nil),
         ])
     }
     #expect(list.entities.map(\.label) == ["A", "C", "B"] && list.entities[0].score == 0.5)

@@ -155,7 +155,8 @@ class EntitiesOptions(Options):
 class Entity(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("label", c_void_p), ("label_length", c_size_t), ("bytes", Range), ("code_points",
-        Range), ("utf16", Range), ("score", c_float), ("reserved", c_int32),
+        Range), ("utf16", Range), ("score", c_float), ("reserved", c_int32), ("rule", c_char_p), ("checksum",
+        c_char_p), ("context", Range),
     ]
 
 class EntitiesSummary(Structure):
@@ -453,10 +454,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "patterns_options_init": (None, [c_void_p, c_size_t]),
     "patterns_named": (c_int32, [c_char_p, c_size_t, POINTER(c_int32)]),
     "patterns": (c_int32, [c_char_p, c_size_t, POINTER(PatternsOptions), POINTER(c_void_p)]),
+    "checksum": (c_int32, [c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_int32)]),
     "entity_list_create": (c_int32, [c_char_p, c_size_t, POINTER(LabelledRange), c_size_t, POINTER(CallOptions),
         POINTER(c_void_p)]),
     "everywhere": (c_int32, [c_char_p, c_size_t, POINTER(c_void_p), c_size_t, POINTER(CallOptions),
         POINTER(c_void_p)]),
+    "apply_lists": (c_int32, [c_char_p, c_size_t, POINTER(c_void_p), c_size_t, POINTER(Text), c_size_t, POINTER(Text),
+        c_size_t, POINTER(CallOptions), POINTER(c_void_p)]),
     "pseudonyms_create": (c_int32, [POINTER(c_void_p)]),
     "pseudonyms_free": (None, [c_void_p]),
     "pseudonyms_count": (c_size_t, [c_void_p]),

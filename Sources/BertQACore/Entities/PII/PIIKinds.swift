@@ -95,8 +95,8 @@ public struct PIIOptions: Sendable {
 }
 
 extension EntityList {
-  /// Personal data in a text, found by rules without a model. A label is the kind's name in capitals, such as "EMAIL". The entities are in the order of the text and do not overlap. Takes time linear
-  /// in the text.
+  /// Personal data in a text, found by rules without a model. A label is the kind's name in capitals, such as "EMAIL".
+  /// The entities are in the order of the text and do not overlap. Takes time linear in the text.
   public init(
     piiIn text: UnsafeBufferPointer<UInt8>, options: PIIOptions = PIIOptions()
   ) throws(BertQAError) {
@@ -117,11 +117,24 @@ extension EntityList {
     entities = try [Entity](resultCapacity: found.count, monitor)
     var locator = RangeLocator(text, monitor)
     var edges = TextEdges(text: text)
-    for one in found {
+    func add(_ one: PIIFinder.Found, _ read: TextBytes) throws(BertQAError) {
       let range = Int(one.start)..<Int(one.end)
       let source = folded?.sourceRange(range) ?? range
       let bytes = edges.visible(TextRange(start: source.lowerBound, end: source.upperBound))
-      entities.append(try locator.entity(one.kind.label, bytes, 1))
+      let evidence = PIIEvidence(of: one.kind, range, in: read)
+      var entity = try locator.entity(one.kind.label, bytes, evidence.score)
+      let context = evidence.context.map { folded?.sourceRange($0) ?? $0 }
+      entity.reason = EntityReason(
+        rule: one.kind.name, checksum: evidence.checksum,
+        context: context.map { TextRange(start: $0.lowerBound, end: $0.upperBound) })
+      entities.append(entity)
+    }
+    guard let folded else {
+      for one in found { try add(one, TextBytes(bytes: text)) }
+      return
+    }
+    try folded.bytes.withElements { bytes throws(BertQAError) in
+      for one in found { try add(one, TextBytes(bytes: bytes)) }
     }
   }
 
@@ -165,8 +178,11 @@ extension EntityList {
 }
 
 extension PIIKinds {
+  /// The name of one kind.
+  fileprivate var name: String { Self.orderedNames[rawValue.trailingZeroBitCount] }
   /// The label of one kind.
   fileprivate var label: String { Self.labels[rawValue.trailingZeroBitCount] }
 
-  private static let labels = names.map { $0.key.uppercased() }
+  private static let orderedNames = names.map(\.key)
+  private static let labels = orderedNames.map { $0.uppercased() }
 }

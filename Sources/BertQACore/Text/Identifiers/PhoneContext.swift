@@ -7,6 +7,8 @@ struct PhoneContext {
   }
 
   private let meaning: Meaning?
+  /// The place of the word that has the meaning; nil if none does.
+  let word: Range<Int>?
 
   var isPhone: Bool { meaning == .phone }
   var isOther: Bool { meaning == .other }
@@ -19,6 +21,7 @@ struct PhoneContext {
     var position = start
     let low = max(0, start - Self.reach)
     var meaning: Meaning?
+    var word: Range<Int>?
     for _ in 0..<Self.mostWords where meaning == nil {
       while position > low, !Self.isWordByte(text[position - 1]), text[position - 1] != UInt8(ascii: "\n") {
         if text[position - 1] == UInt8(ascii: "#"), position == start || text.isDigit(position) {
@@ -30,8 +33,10 @@ struct PhoneContext {
       while position > low, Self.isWordByte(text[position - 1]) { position -= 1 }
       guard position < end, meaning == nil else { break }
       meaning = Self.meaning(of: text.bytes[position..<end])
+      if meaning != nil { word = position..<end }
     }
     self.meaning = meaning
+    self.word = word
   }
 
   private static func isWordByte(_ byte: UInt8) -> Bool { TextBytes.isLetter(byte) || byte >= 0x80 }

@@ -34,7 +34,8 @@ extension TextBytes {
 
   private static func isCard(_ digits: Digits) -> Bool {
     guard let lengths = cardLengths(ofIssuer: digits.number(4)) else { return false }
-    return lengths.contains(digits.count) && luhnSum(digits) % 10 == 0
+    return lengths.contains(digits.count)
+      && luhnSum(digits.count) { digits[digits.endIndex - 1 - $0] } % 10 == 0
   }
 
   /// Returns how many digits the numbers of an issuer have; nil if there is none.
@@ -53,11 +54,11 @@ extension TextBytes {
   }
 
   /// Every second digit from the right counts twice, by the sum of its own digits.
-  private static func luhnSum(_ digits: Digits) -> Int {
+  /// - Parameter digit: returns a digit by its place from the right.
+  static func luhnSum(_ count: Int, _ digit: (Int) -> UInt8) -> Int {
     var sum = 0
-    for index in 0..<digits.count {
-      let digit = Int(digits[digits.endIndex - 1 - index])
-      let value = index % 2 == 0 ? digit : 2 * digit
+    for index in 0..<count {
+      let value = index % 2 == 0 ? Int(digit(index)) : 2 * Int(digit(index))
       sum += value > 9 ? value - 9 : value
     }
     return sum
@@ -104,6 +105,13 @@ extension TextBytes {
 
   private static let shortestIBAN = 15
   private static let longestIBAN = 34
+
+  /// Returns the remainder modulo 97 of letters and digits as a number in which letters are 10 to 35.
+  func remainder97(_ range: Range<Int>) -> Int {
+    var remainder = Remainder97()
+    for position in range { remainder.add(self[position]) }
+    return remainder.value
+  }
 
   /// The remainder of the number in which letters are 10 to 35.
   private struct Remainder97 {

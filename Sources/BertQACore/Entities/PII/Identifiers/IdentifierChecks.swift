@@ -130,17 +130,20 @@ enum IdentifierChecks {
 
   // MARK: - India
 
-  /// Verhoeff's check digit: products and permutations in the dihedral group of the pentagon.
   static func isAadhaar(_ number: Match) -> Bool {
-    guard number.digit(0) > 1 else { return false }
+    number.digit(0) > 1 && verhoeff(number.characters) == 0
+  }
+
+  /// Verhoeff's check, which is 0 for right digits: products and permutations in the dihedral group of the pentagon.
+  static func verhoeff(_ digits: some BidirectionalCollection<UInt8>) -> Int {
     let permutation = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4]
     var check = 0
-    for index in 0..<12 {
-      var digit = number.digit(11 - index)
+    for (index, byte) in digits.reversed().enumerated() {
+      var digit = Int(byte &- UInt8(ascii: "0"))
       for _ in 0..<index % 8 { digit = permutation[digit] }
       check = dihedralProduct(check, digit)
     }
-    return check == 0
+    return check
   }
 
   private static func dihedralProduct(_ a: Int, _ b: Int) -> Int {

@@ -1,63 +1,81 @@
 /// Finds numbers of national registers by their shape and check digits.
 extension TextBytes {
-  private struct Rule {
+  struct IdentifierRule {
     let kind: PIIKinds
     let shapes: [IdentifierShape]
-    /// Words one of which must stand before a number in one piece; empty: none need to.
-    var words: [StaticString] = []
+    /// Words before a number that say what it is, in lower-case ASCII.
+    let words: [StaticString]
+    /// True if one of them must stand before a number in one piece.
+    var needsWord = false
+    /// True if the check tells digits; false if it only leaves out numbers that are not given out.
+    var hasCheckDigits = true
     let check: @Sendable (IdentifierShape.Match) -> Bool
   }
 
-  private static let rules = [
-    Rule(
+  static let identifierRules = [
+    IdentifierRule(
       kind: .usSSN, shapes: [IdentifierShape(pattern: "ddd-dd-dddd", separators: " -")],
-      words: ["ssn", "social", "security"], check: IdentifierChecks.isSSN),
-    Rule(
+      words: ["ssn", "social", "security"], needsWord: true, hasCheckDigits: false,
+      check: IdentifierChecks.isSSN),
+    IdentifierRule(
       kind: .usITIN, shapes: [IdentifierShape(pattern: "ddd-dd-dddd", separators: " -")],
-      words: ["itin", "tax"],
+      words: ["itin", "tax"], needsWord: true, hasCheckDigits: false,
       check: IdentifierChecks.isITIN),
-    Rule(kind: .ukNHS, shapes: [IdentifierShape(pattern: "ddd ddd dddd")], check: IdentifierChecks.isNHS),
-    Rule(
+    IdentifierRule(
+      kind: .ukNHS, shapes: [IdentifierShape(pattern: "ddd ddd dddd")],
+      words: ["nhs"], check: IdentifierChecks.isNHS),
+    IdentifierRule(
       kind: .ukNINO,
       shapes: [IdentifierShape(pattern: "LL dd dd dd L"), IdentifierShape(pattern: "LL dddddd L")],
-      check: IdentifierChecks.isNINO),
-    Rule(
+      words: ["nino", "insurance"], hasCheckDigits: false, check: IdentifierChecks.isNINO),
+    IdentifierRule(
       kind: .deTaxID, shapes: [IdentifierShape(pattern: "dd ddd ddd ddd")],
-      check: IdentifierChecks.isGermanTaxID),
-    Rule(
+      words: ["steuer", "idnr", "tin", "identifikationsnummer"], check: IdentifierChecks.isGermanTaxID),
+    IdentifierRule(
       kind: .frNIR,
       shapes: [
         IdentifierShape(pattern: "d dd dd dx ddd ddd dd"), IdentifierShape(pattern: "dddddxxdddddd dd"),
       ],
-      check: IdentifierChecks.isNIR),
-    Rule(
+      words: ["nir", "insee", "sociale"], check: IdentifierChecks.isNIR),
+    IdentifierRule(
       kind: .esDNI,
       shapes: [
         IdentifierShape(pattern: "dddddddd-L"), IdentifierShape(pattern: "dd.ddd.ddd-L"),
         IdentifierShape(pattern: "L-ddddddd-L"),
-      ], check: IdentifierChecks.isDNI),
-    Rule(
+      ],
+      words: ["dni", "nie", "nif"], check: IdentifierChecks.isDNI),
+    IdentifierRule(
       kind: .itCF, shapes: [IdentifierShape(pattern: "LLL LLL xxLxx LxxxL")],
-      check: IdentifierChecks.isCodiceFiscale),
-    Rule(
+      words: ["fiscale", "cf"], check: IdentifierChecks.isCodiceFiscale),
+    IdentifierRule(
       kind: .nlBSN,
       shapes: [IdentifierShape(pattern: "dddd dd ddd"), IdentifierShape(pattern: "ddd ddd ddd")],
-      check: IdentifierChecks.isBSN),
-    Rule(kind: .plPESEL, shapes: [IdentifierShape(pattern: "ddddddddddd")], check: IdentifierChecks.isPESEL),
-    Rule(kind: .brCPF, shapes: [IdentifierShape(pattern: "ddd.ddd.ddd-dd")], check: IdentifierChecks.isCPF),
-    Rule(
-      kind: .brCNPJ, shapes: [IdentifierShape(pattern: "dd.ddd.ddd/dddd-dd")], check: IdentifierChecks.isCNPJ),
-    Rule(
+      words: ["bsn", "burgerservicenummer"], check: IdentifierChecks.isBSN),
+    IdentifierRule(
+      kind: .plPESEL, shapes: [IdentifierShape(pattern: "ddddddddddd")],
+      words: ["pesel"], check: IdentifierChecks.isPESEL),
+    IdentifierRule(
+      kind: .brCPF, shapes: [IdentifierShape(pattern: "ddd.ddd.ddd-dd")],
+      words: ["cpf"], check: IdentifierChecks.isCPF),
+    IdentifierRule(
+      kind: .brCNPJ, shapes: [IdentifierShape(pattern: "dd.ddd.ddd/dddd-dd")],
+      words: ["cnpj"], check: IdentifierChecks.isCNPJ),
+    IdentifierRule(
       kind: .inAadhaar, shapes: [IdentifierShape(pattern: "dddd dddd dddd")],
-      check: IdentifierChecks.isAadhaar),
-    Rule(kind: .inPAN, shapes: [IdentifierShape(pattern: "LLLLLddddL")], check: IdentifierChecks.isPAN),
-    Rule(kind: .auTFN, shapes: [IdentifierShape(pattern: "ddd ddd ddd")], check: IdentifierChecks.isTFN),
-    Rule(
+      words: ["aadhaar", "aadhar", "uidai"], check: IdentifierChecks.isAadhaar),
+    IdentifierRule(
+      kind: .inPAN, shapes: [IdentifierShape(pattern: "LLLLLddddL")],
+      words: ["pan"], hasCheckDigits: false, check: IdentifierChecks.isPAN),
+    IdentifierRule(
+      kind: .auTFN, shapes: [IdentifierShape(pattern: "ddd ddd ddd")],
+      words: ["tfn", "tax"], check: IdentifierChecks.isTFN),
+    IdentifierRule(
       kind: .auMedicare,
       shapes: [
         IdentifierShape(pattern: "dddd ddddd d"), IdentifierShape(pattern: "dddd ddddd d d"),
         IdentifierShape(pattern: "ddddddddddd"),
-      ], check: IdentifierChecks.isMedicare),
+      ],
+      words: ["medicare"], check: IdentifierChecks.isMedicare),
   ]
 
   /// Returns the longest identifier of some kinds that begins at a place; of equally long ones, that of the first kind.
@@ -68,27 +86,27 @@ extension TextBytes {
       return nil
     }
     var best: (range: Range<Int>, kind: PIIKinds)?
-    for rule in Self.rules where kinds.contains(rule.kind) {
+    for rule in Self.identifierRules where kinds.contains(rule.kind) {
       for shape in rule.shapes {
         guard let match = shape.match(self, at: start), match.range.count > best?.range.count ?? 0,
           rule.check(match)
         else { continue }
-        if !match.isGrouped, !rule.words.isEmpty, !hasWord(among: rule.words, before: start) { continue }
+        if !match.isGrouped, rule.needsWord, word(among: rule.words, before: start) == nil { continue }
         best = (match.range, rule.kind)
       }
     }
     return best
   }
 
-  /// True if one of some words of lower-case ASCII stands in the 32 bytes before a place.
-  func hasWord(among words: [StaticString], before start: Int) -> Bool {
+  /// Returns the place of one of some words of lower-case ASCII in the 32 bytes before a place.
+  func word(among words: [StaticString], before start: Int) -> Range<Int>? {
     for position in max(0, start - 32)..<max(0, start)
     where isAlphanumeric(position) && !isWordByte(position - 1) {
-      let isThere = words.contains {
+      let found = words.first {
         has($0, at: position) && !Self.isLetter(self[position + $0.utf8CodeUnitCount])
       }
-      if isThere { return true }
+      if let found { return position..<position + found.utf8CodeUnitCount }
     }
-    return false
+    return nil
   }
 }

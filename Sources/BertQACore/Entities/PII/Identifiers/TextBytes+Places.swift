@@ -39,7 +39,7 @@ extension TextBytes {
   // MARK: - Dates of birth
 
   /// Words before a date of birth, in lower case.
-  private static let birthWords: [StaticString] = [
+  static let birthWords: [StaticString] = [
     "born", "birth", "birthdate", "birthday", "dob", "geb", "geboren", "geburtsdatum", "né", "née",
     "naissance", "nacido",
     "nacida", "nacimiento", "nato", "nata", "nascita", "nascimento", "nascido", "nascida", "geboortedatum",
@@ -51,7 +51,7 @@ extension TextBytes {
   /// `12 mars 1980`.
   func birthDate(at start: Int) -> Range<Int>? {
     guard !Self.isDateMark(self[start - 1]), let end = date(at: start), !isWordByte(end),
-      !(Self.isDateMark(self[end]) && isDigit(end + 1)), hasWord(among: Self.birthWords, before: start)
+      !(Self.isDateMark(self[end]) && isDigit(end + 1)), word(among: Self.birthWords, before: start) != nil
     else { return nil }
     return start..<end
   }

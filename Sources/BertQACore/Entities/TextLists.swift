@@ -1,0 +1,76 @@
+/// Texts that redaction never touches, and texts that it always replaces. They are compared by their words: in any case,
+/// with any spaces and marks between words and at the ends.
+public struct TextLists: Sendable {
+  fileprivate var allowed = PhraseTree()
+  fileprivate var denied = PhraseTree()
+
+  /// The label of denied texts.
+  public static let deniedLabel = "DENIED"
+
+  /// - Parameters:
+  ///   - allow: texts within which entities are left out; each of 1 to 16 words.
+  ///   - deny: texts that become entities wherever they stand; each of 1 to 16 words.
+  public init(
+    allow: [String] = [], deny: [String] = [], call: CallOptions = CallOptions()
+  ) throws(BertQAError) {
+    let monitor = CallMonitor(call)
+    try Self.add(allow, "allow", to: &allowed, monitor)
+    try Self.add(deny, "deny", to: &denied, monitor)
+  }
+
+  private static func add(
+    _ texts: [String], _ name: String, to tree: inout PhraseTree, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    for (index, text) in texts.enumerated() {
+      if index % CallPoll.elementInterval == 0 { try monitor.check() }
+      let isAdded = try withBytes(of: text) { bytes throws(BertQAError) in
+        try tree.add(bytes, 0..<bytes.count, number: index, monitor)
+      }
+      guard isAdded else {
+        throw BertQAError(
+          .invalidArgument, argument: name,
+          "has a text without words, or with more than \(PhraseTree.mostWords), at \(index)")
+      }
+    }
+  }
+}
+
+extension EntityList {
+  /// Returns the list without the entities that lie within an allowed text, and with all denied texts, labelled "DENIED":
+  /// these also within an allowed one. Takes time linear in the text.
+  /// - Parameter text: the text of the list.
+  public func applying(
+    _ lists: TextLists, in text: UnsafeBufferPointer<UInt8>, call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> EntityList {
+    let monitor = CallMonitor(call)
+    try monitor.checkNow()
+    var kept = self
+    kept.entities = try [Entity](resultCapacity: entities.count, monitor)
+    var next = 0
+    try lists.allowed.forEach(in: text, monitor) { place, _ throws(BertQAError) in
+      // An entity may begin with a mark, such as the + of a number, which no phrase has.
+      while next < entities.count, start(next, text) < place.upperBound {
+        if start(next, text) < place.lowerBound || !ends(next, within: place, text) {
+          kept.entities.append(entities[next])
+        }
+        next += 1
+      }
+    }
+    kept.entities += entities[next...]
+    return try kept.adding(in: text, monitor, lists.denied) { _ in
+      (TextLists.deniedLabel, 1, EntityReason(rule: "deny"))
+    }
+  }
+
+  /// Returns where the first word of an entity begins.
+  private func start(_ index: Int, _ text: UnsafeBufferPointer<UInt8>) -> Int {
+    let bytes = entities[index].bytes
+    return PhraseTree.firstWord(text, bytes.start..<bytes.end) ?? bytes.start
+  }
+
+  /// True if no word of an entity follows a place.
+  private func ends(_ index: Int, within place: Range<Int>, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    let end = entities[index].bytes.end
+    return end <= place.upperBound || PhraseTree.firstWord(text, place.upperBound..<end) == nil
+  }
+}

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import BertQACore
+
+/// Texts that redaction never touches, and texts that it always replaces.
+@Suite struct TextListsTests {
+  private func redacted(_ text: String, allow: [String] = [], deny: [String] = []) throws -> String {
+    let lists = try TextLists(allow: allow, deny: deny)
+    let list = try withBytes(of: text) { bytes throws(BertQAError) in
+      try EntityList(piiIn: bytes).applying(lists, in: bytes)
+    }
+    for (entity, next) in zip(list.entities, list.entities.dropFirst()) {
+      #expect(entity.bytes.start <= next.bytes.start)
+    }
+    return try EntityList.redact(text, list.entities)
+  }
+
+  @Test(arguments: [
+    ("info@acme.com, ann@acme.com", ["Info@Acme.com"], "info@acme.com, [EMAIL]"),
+    ("Tel. +49 30 901820 or 030-901821", ["49 (30) 901820"], "Tel. +49 30 901820 or [PHONE]"),
+    // An entity that is more than the allowed text is another value.
+    ("info@acme.com", ["acme.com"], "[EMAIL]"), ("info@acme.com.de", ["info@acme.com"], "[EMAIL]"),
+    // One within the allowed text is left.
+    ("Ask info@acme.com now", ["ask info@acme.com"], "Ask info@acme.com now"),
+    ("10.0.0.1 10.0.0.1", ["10.0.0.1"], "10.0.0.1 10.0.0.1"), ("a@b.de", [], "[EMAIL]"),
+  ])
+  func allowed(_ text: String, _ allow: [String], _ expected: String) throws {
+    #expect(try redacted(text, allow: allow) == expected)
+  }
+
+  @Test(arguments: [
+    ("Project FALCON, falcon's Falcons", ["Falcon"], "Project [DENIED], [DENIED]'s Falcons"),
+    ("Blue  Falcon; blue-falcon", ["blue falcon", "blue"], "[DENIED]; [DENIED]"),
+    ("王小明は", ["王小明"], "[DENIED]は"), ("Jose\u{301}", ["JOSE\u{301}"], "[DENIED]"),
+    ("mail falcon@b.de, a@b.de", ["falcon"], "mail [EMAIL], [EMAIL]"),
+    ("a@b.de is Ann's", ["b.de is Ann"], "[EMAIL]'s"),
+  ])
+  func denied(_ text: String, _ deny: [String], _ expected: String) throws {
+    #expect(try redacted(text, deny: deny) == expected)
+    #expect(try redacted(text, allow: deny, deny: deny) == expected)
+  }
+
+  @Test func wrongLists() throws {
+    for wrong in ["", "--", " \n", String(repeating: "a ", count: 17)] {
+      #expect(failure { _ = try TextLists(allow: ["a", wrong]) }?.argument == "allow")
+      // What is secret is not in the message.
+      #expect(failure { _ = try TextLists(deny: [wrong]) }?.detail.contains("a a") == false)
+    }
+    let most = String(repeating: "a ", count: 16)
+    #expect(try redacted(most + "a", deny: [most]) == "[DENIED] a")
+  }
+}

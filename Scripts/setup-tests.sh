@@ -45,6 +45,7 @@ if [ "$(id -u)" = 0 ]; then
   ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || missing="$missing postgresql"
   ls /usr/include/postgresql/*/server/postgres.h > /dev/null 2>&1 || missing="$missing postgresql-server-dev-all"
   ldconfig -p | grep -q 'libedit\.so\.2' || missing="$missing libedit2"
+  ldconfig -p | grep -q 'libpcre2-8\.so\.0' || missing="$missing libpcre2-8-0"
   need go golang-go
   need rustc rustc
   need javac default-jdk-headless

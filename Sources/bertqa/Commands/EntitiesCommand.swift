@@ -9,7 +9,8 @@ struct EntitiesCommand: Command {
     usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE..."],
     operands: .texts,
     description: [
-      "Print the entities of a text, one per line: text, label, score, and range of bytes, separated by tabs. "
+      "Print the entities of a text, one per line: text, label, score, and range of bytes, separated by tabs; of what "
+        + "a rule found also the rule, the check that its characters passed, and the word before it that says what it is. "
         + "Several TEXTs are joined with spaces; without TEXT and --file, or for '-', the text is standard input."
     ],
     sections: [
@@ -46,6 +47,7 @@ struct EntitiesCommand: Command {
   private let limits: CallLimits
   private let printsJSON: Bool
   private let mapping: ArgumentText?
+  private let report: ArgumentText?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     try EntitiesCommand(arguments).run(to: output)
@@ -58,6 +60,7 @@ struct EntitiesCommand: Command {
     for given in arguments.options { try search.set(given) }
     try search.checkTogether(arguments)
     mapping = arguments.last(.mapping)?.text
+    report = arguments.last(.report)?.text
     sources = try TextSource.all(arguments)
   }
 
@@ -68,6 +71,8 @@ struct EntitiesCommand: Command {
     var names: MappingFile?
     if let mapping, let pseudonyms = search.pseudonyms { names = try MappingFile(mapping, pseudonyms) }
     var hasFound = false
+    var counts = EntityCounts()
+    var textCount = 0
     let code = try TextSource.forEach(sources) { source, text throws(ToolError) in
       if search.redacts { try checkEncoding(of: text, source) }
       var search = search
@@ -83,11 +88,14 @@ struct EntitiesCommand: Command {
       }
       progress?.clear()
       try names?.save()
+      counts.add(EntityCounts(record.list))
+      textCount += 1
       hasFound = hasFound || record.redacted != nil || !record.list.entities.isEmpty
       output.write(
         printsJSON ? record.json() : record.lines(showsFile: sources.count > 1, encoding: text.encoding))
       try output.flush()
     }
+    if let report { try FileWriting.replace(report.string, with: counts.report(textCount: textCount)) }
     return code == .done && !hasFound ? .noAnswer : code
   }
 

@@ -85,6 +85,7 @@ struct FilterSettings {
   /// The time between two checkpoints in seconds.
   private(set) var checkpointInterval = 1.0
   private(set) var stats: ArgumentText?
+  private(set) var report: ArgumentText?
   private(set) var metrics: ArgumentText?
   /// The name and value of each label that every metric has.
   private(set) var metricsLabels: [(name: String, value: String)] = []
@@ -157,6 +158,7 @@ struct FilterSettings {
     case .mapping: mapping = given.text
     case .checkpointInterval: checkpointInterval = try given.seconds()
     case .stats: stats = given.text
+    case .report: report = given.text
     case .metrics: metrics = given.text
     case .metricsLabel:
       let parts = given.string.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -19,6 +19,13 @@ struct EntitySearch {
   /// nil for none.
   private(set) var patterns: PIIKinds?
   private var regions: [String] = []
+  /// What is never touched and what always is, from the files of --allow and --deny.
+  private var allowed: [String] = []
+  private var denied: [String] = []
+  private var lists: TextLists?
+  private var rules: [Rule] = []
+  /// What tells the rules from others in `meaning`.
+  private var rulesMeaning: UInt64 = 0
   private var isEverywhere = false
   private var redaction = Redaction.none
   /// The option that asked for redaction; nil if none did.
@@ -46,6 +53,24 @@ struct EntitySearch {
       "find telephone numbers of these countries in every form: codes such as DE,AT",
       detail:
         "Without it numbers are found by their calling code, their usual groups or the words before them."),
+    OptionRow(
+      .rules, value: "FILE", use: .read,
+      "find what the rules in FILE describe: regular expressions with check digits and words",
+      detail:
+        "A JSON object: {\"rules\": [{\"name\": \"STAFF\", \"expression\": \"E-\\\\d{6}\", \"checksum\": \"luhn\", \"context\": "
+        + "[\"staff\"]}]}. name is the label. The expressions are those of PCRE2. checksum and context are optional: checks are "
+        + "\(Checksum.names.joined(separator: ", ")); one of the words of context must stand in the 64 characters before, on "
+        + "the same line. A text with which an expression takes too many steps, or 10 seconds, fails. Without --model and "
+        + "--labels no model is used."),
+    OptionRow(
+      .allow, value: "FILE", use: .read, "leave the texts in FILE, one a line, untouched",
+      detail:
+        "What is found within one of them is left out. Texts of --allow and --deny are compared by their words, in any case, "
+        + "and have at most 16."),
+    OptionRow(
+      .deny, value: "FILE", use: .read,
+      "find the texts in FILE, one a line, wherever they stand, with the label \(TextLists.deniedLabel)",
+      detail: "Even if --allow has them. Without --model and --labels no model is used."),
     OptionRow(
       .everywhere, "find what was found once in a text wherever it stands, in any case",
       detail: "Also in capitals, before 's, and where the model or a rule alone did not find it."),
@@ -80,7 +105,13 @@ struct EntitySearch {
       detail:
         "As in Hugging Face's pipeline; model is the method in the model's config.json, or simple if it has none."
     ),
-    OptionRow(.threshold, value: "P", "leave out entities with a score below P, 0 to 1; default 0"),
+    OptionRow(
+      .threshold, value: "P", "leave out entities with a score below P, 0 to 1; default 0",
+      detail:
+        "Of rules: 1 if the form, or a word before it, leaves little doubt; 0.8 if only the check digits of a register's "
+        + "number speak for it; 0.5 if only its form does."),
+    OptionRow(
+      .report, value: "FILE", use: .replace, "write the number of entities of each label to FILE, as JSON"),
   ]
 
   /// The options that control how a model reads a text.
@@ -111,6 +142,19 @@ struct EntitySearch {
         regions.append(code.uppercased())
       }
       patterns = (patterns ?? []).union(.phone)
+    case .allow:
+      allowed += try Self.lines(given)
+      lists = try makeLists(given)
+    case .deny:
+      denied += try Self.lines(given)
+      lists = try makeLists(given)
+    case .rules:
+      let file = try Self.contents(given)
+      rules += try RuleFile.rules(file.bytes, shown: file.shown)
+      var hash = ContentHash()
+      hash.update("\(rulesMeaning) ")
+      file.bytes.withUnsafeBytes { hash.update($0) }
+      rulesMeaning = hash.value
     case .everywhere: isEverywhere = true
     case .redact, .mask, .hash, .pseudonym: try setRedaction(given)
     case .aggregation: options.aggregation = try given.choice(from: Self.aggregations)
@@ -148,28 +192,48 @@ struct EntitySearch {
   }
 
   private static func key(_ given: ParsedOption) throws(ToolError) -> RedactionKey {
-    guard let file = given.text else { throw given.wrong("a file with a key") }
-    let input = try Input(file)
-    var bytes = [UInt8](repeating: 0, count: 1 << 16)
-    var count = 0
-    while count < bytes.count {
-      let start = count
-      let read = try bytes.withMutableElements { room throws(ToolError) in
-        try input.read(
-          into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[start...]))
-      }
-      if read == 0 { break }
-      count += read
-    }
-    guard count < bytes.count else {
-      throw ToolError(.input, "\(input.shown) is no key: it has 64 KiB or more")
-    }
-    bytes.removeLast(bytes.count - count)
+    var (shown, bytes) = try contents(given)
     for end in [UInt8(ascii: "\n"), UInt8(ascii: "\r")] where bytes.last == end { bytes.removeLast() }
     do throws(BertQAError) {
       return try RedactionKey(bytes)
     } catch {
-      throw ToolError(.input, "\(input.shown): the key \(error.detail)")
+      throw ToolError(.input, "\(shown): the key \(error.detail)")
+    }
+  }
+
+  private static let mostFileBytes = 1 << 26
+
+  /// Returns the contents of an option's file, and its name for messages.
+  private static func contents(_ given: ParsedOption) throws(ToolError) -> (shown: String, bytes: [UInt8]) {
+    guard let file = given.text else { throw given.wrong("a file") }
+    let input = try Input(file)
+    var bytes: [UInt8] = []
+    var room = [UInt8](repeating: 0, count: 1 << 16)
+    while bytes.count <= mostFileBytes {
+      let count = try room.withMutableElements { room throws(ToolError) in
+        try input.read(into: UnsafeMutableRawBufferPointer(room))
+      }
+      if count == 0 { return (input.shown, bytes) }
+      bytes += room[..<count]
+    }
+    throw ToolError(.input, "\(input.shown) has more than 64 MiB, the most for \(given.option.spelling)")
+  }
+
+  /// Returns the lines of an option's file that are not blank.
+  private static func lines(_ given: ParsedOption) throws(ToolError) -> [String] {
+    let file = try contents(given)
+    guard let text = String(validating: file.bytes, as: UTF8.self) else {
+      throw ToolError(.input, "\(file.shown) is not valid UTF-8")
+    }
+    return text.unicodeScalars.split(whereSeparator: { $0 == "\n" || $0 == "\r" })
+      .map { PlainText.trimmed(String($0)) }.filter { !$0.isEmpty }
+  }
+
+  private func makeLists(_ given: ParsedOption) throws(ToolError) -> TextLists {
+    do throws(BertQAError) {
+      return try TextLists(allow: allowed, deny: denied)
+    } catch {
+      throw ToolError(.input, "\(given.option.spelling) \(error.detail)")
     }
   }
 
@@ -193,7 +257,9 @@ struct EntitySearch {
   }
 
   /// True if a model reads the texts.
-  var usesModel: Bool { patterns == nil || namesModel || !options.labels.isEmpty }
+  var usesModel: Bool {
+    patterns == nil && rules.isEmpty && denied.isEmpty || namesModel || !options.labels.isEmpty
+  }
 
   /// Returns the entities of each text in text order: those of the model and those of PII rules.
   /// - Parameter context: nil if no model is used.
@@ -207,16 +273,18 @@ struct EntitySearch {
     own.kinds = patterns ?? []
     own.regions = regions
     own.call = options.call
-    for (index, text) in texts.enumerated() where patterns != nil || isEverywhere {
+    let isDone = patterns == nil && rules.isEmpty && lists == nil && !isEverywhere
+    for (index, text) in texts.enumerated() where !isDone {
       guard case .success(var list) = results[index] else { continue }
       do throws(BertQAError) {
         if patterns != nil {
-          let found = try EntityList(piiIn: text, options: own)
-          if !list.entities.isEmpty {
-            try CallMonitor(own.call).hold(list.entities.count + found.entities.count, of: Entity.self)
-          }
-          list.entities = Self.merged(list.entities, found.entities)
+          let found = try EntityList(piiIn: text, options: own).entities
+          list.entities = try merged(list.entities, found.filter { $0.score >= options.threshold }, own.call)
         }
+        if !rules.isEmpty {
+          list.entities = try merged(list.entities, try rules.entities(of: text, own.call), own.call)
+        }
+        if let lists { list = try list.applying(lists, in: text, call: own.call) }
         if isEverywhere { list = try list.everywhere(in: text, call: own.call) }
         results[index] = .success(list)
       } catch {
@@ -228,8 +296,11 @@ struct EntitySearch {
   }
 
   /// Merges two lists in text order. At equal positions, entities of the first list come first.
-  private static func merged(_ first: [Entity], _ second: [Entity]) -> [Entity] {
+  private func merged(
+    _ first: [Entity], _ second: [Entity], _ call: CallOptions
+  ) throws(BertQAError) -> [Entity] {
     if first.isEmpty { return second }
+    try CallMonitor(call).hold(first.count + second.count, of: Entity.self)
     var result: [Entity] = []
     result.reserveCapacity(first.count + second.count)
     var next = 0
@@ -253,6 +324,7 @@ struct EntitySearch {
 
   /// A description of everything that affects results. Equivalent arguments have equal descriptions.
   var meaning: String {
-    "\(options) \(patterns?.rawValue ?? 0) \(Set(regions).sorted()) \(isEverywhere) \(redactionMeaning) \(usesModel)"
+    "\(options) \(patterns?.rawValue ?? 0) \(Set(regions).sorted()) \(allowed) \(denied) \(rulesMeaning) "
+      + "\(isEverywhere) \(redactionMeaning) \(usesModel)"
   }
 }

@@ -30,6 +30,10 @@ enum Option: String, CaseIterable {
   case multiLabel = "multi-label"
   case patterns
   case regions
+  case allow
+  case deny
+  case rules
+  case report
   case everywhere
   case redact
   case mask

@@ -121,10 +121,16 @@ def test_entities():
     found = result(*options, input=record)["entities"]
     names = names_in_help("entities")
     expected = [
-        dict(zip(names, [e["label"], e["text"], *e["code_points"], *e["bytes"], *e["utf16"], e["score"]]))
+        dict(
+            zip(
+                names,
+                [e["label"], e["text"], *e["code_points"], *e["bytes"], *e["utf16"]]
+                + [e[name] for name in ("score", "rule", "checksum", "context")],
+            )
+        )
         for e in found
     ]
-    assert len(expected) == 2 and len(names) == 9
+    assert len(expected) == 2 and len(names) == 12
     assert result(*options, "--fields", ",".join(names), input=record) == expected
     cell = row(*options, "--fields=text,label", text="a@example.org")["entities"]
     assert json.loads(cell) == [{"text": "a@example.org", "label": "EMAIL"}]

@@ -15,6 +15,7 @@ struct FilterCounters {
   var inputBytes = 0
   /// The number of lines up to there; for length-prefixed records, their number.
   var lines = 0
+  var entities = EntityCounts()
   /// The number of reports that records of a followed file were lost.
   var losses = 0
 
@@ -33,6 +34,7 @@ struct FilterCounters {
       ("blank_lines", blankLines), ("windows", windows), ("batches", batches), ("input_bytes", inputBytes),
       ("lines", lines), ("losses", losses),
     ] + zip(RecordProblem.Kind.allCases, failedByKind).map { ("failed_\($0.rawValue)", $1) }
+      + entities.entries
   }
 
   init() {}
@@ -54,6 +56,7 @@ struct FilterCounters {
     lines = entry("lines")
     losses = entry("losses")
     failedByKind = RecordProblem.Kind.allCases.map { entry("failed_\($0.rawValue)") }
+    self.entities = EntityCounts(entries)
     guard self.entries.allSatisfy({ (0...Self.largest).contains($0.value) }) else { return nil }
   }
 }

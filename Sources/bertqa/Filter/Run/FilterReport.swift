@@ -56,6 +56,9 @@ final class FilterReport {
     isDrawn = false
     if drawsLine && Clock.seconds() - start >= 1 || settings.showsProgress { report(progress(counters)) }
     if settings.metrics != nil { writeMetrics(counters, outputBytes: outputBytes) }
+    if let path = settings.report {
+      write(counters.entities.report(textCount: counters.succeeded - counters.withoutText), to: path.string)
+    }
     guard let path = settings.stats else { return }
     write(summary(counters, outputBytes: outputBytes, ending: ending), to: path.string)
   }

@@ -238,9 +238,10 @@ final class FilterRun {
   private func write(_ outcome: TaskOutcome, of record: Record, in block: Block) throws(ToolError) {
     do throws(RecordProblem) {
       switch outcome {
-      case .done(let result, let windowCount):
+      case .done(let result, let windowCount, let entities):
         try writer.writeResult(result, of: record, in: block, to: &output.buffer)
         counters.windows += windowCount
+        counters.entities.add(entities)
         counters.succeeded += 1
         counters.written += 1
       case .failed(let problem): throw problem

@@ -15,7 +15,7 @@ struct EntitiesTask: FilterTask {
     case byteEnd = "byte_end"
     case utf16Start = "utf16_start"
     case utf16End = "utf16_end"
-    case score
+    case score, rule, checksum, context
 
     static let usual: [Field] = [.label, .text, .start, .end, .score]
   }
@@ -48,6 +48,8 @@ struct EntitiesTask: FilterTask {
   }
 
   func windowCount(of finding: Finding) -> Int { finding.list.windowCount }
+
+  func entityCounts(of finding: Finding) -> EntityCounts { EntityCounts(finding.list) }
 
   /// Writes the redacted text itself, so that it can replace the text in the record.
   func write(_ finding: Finding, of input: TaskInput, to writer: inout JSONWriter) {
@@ -82,6 +84,9 @@ struct EntitiesTask: FilterTask {
           case .utf16Start: writer.integer(entity.utf16.start)
           case .utf16End: writer.integer(entity.utf16.end)
           case .score: writer.number(entity.score)
+          case .rule: writer.optional(entity.reason?.rule.utf8)
+          case .checksum: writer.optional(entity.reason?.checksum?.utf8)
+          case .context: writer.optional(entity.reason?.context.map { input.texts[0][$0.start..<$0.end] })
           }
         }
       }

@@ -20,6 +20,9 @@ protocol FilterTask {
   /// Returns the number of windows that the model read for this result.
   func windowCount(of finding: Finding) -> Int
 
+  /// Returns the number of entities in a result.
+  func entityCounts(of finding: Finding) -> EntityCounts
+
   func write(_ finding: Finding, of input: TaskInput, to writer: inout JSONWriter)
 
   /// Writes one cell for each column.
@@ -43,12 +46,14 @@ struct TaskInput {
 /// The outcome of a task for one record.
 enum TaskOutcome {
   /// The result as JSON or as the cells of a row.
-  case done([UInt8], windowCount: Int)
+  case done([UInt8], windowCount: Int, entities: EntityCounts)
   case failed(RecordProblem)
 }
 
 extension FilterTask {
   var names: Pseudonyms? { nil }
+
+  func entityCounts(of finding: Finding) -> EntityCounts { EntityCounts() }
 
   /// Runs the task once, so that an unsuitable model or invalid options are found before the first record.
   func check(fieldCount: Int, _ call: CallOptions) throws(BertQAError) {
@@ -98,6 +103,6 @@ extension FilterTask {
     if let failure { throw failure }
     // The output's buffer, which may have to move, takes a copy when the findings are gone.
     try monitor.hold(bytes.count)
-    return .done(bytes, windowCount: windowCount(of: finding))
+    return .done(bytes, windowCount: windowCount(of: finding), entities: entityCounts(of: finding))
   }
 }

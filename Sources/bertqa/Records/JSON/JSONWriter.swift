@@ -57,6 +57,11 @@ struct JSONWriter {
     }
   }
 
+  /// Writes a string, or null for nil.
+  mutating func optional(_ text: (some Collection<UInt8>)?) {
+    if let text { string(text) } else { null() }
+  }
+
   /// Writes a range as [start, end].
   mutating func range(_ range: TextRange) {
     array {

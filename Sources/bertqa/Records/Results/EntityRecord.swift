@@ -27,7 +27,12 @@ struct EntityRecord {
       }
       PlainText.append(text[entity.bytes.start..<entity.bytes.end], to: &output)
       output += "\t\(PlainText.of(entity.label))\t\(decimal(Double(entity.score), digits: 4))".utf8
-      output += "\t\(entity.bytes.start)\t\(entity.bytes.end)\n".utf8
+      output += "\t\(entity.bytes.start)\t\(entity.bytes.end)".utf8
+      if let reason = entity.reason {
+        output += "\t\(PlainText.of(reason.rule))\t\(reason.checksum ?? "")\t".utf8
+        if let place = reason.context { PlainText.append(text[place.start..<place.end], to: &output) }
+      }
+      output.append(UInt8(ascii: "\n"))
     }
     return output
   }
@@ -49,7 +54,8 @@ struct EntityRecord {
 
 extension EntityList {
   /// Writes the members of an object, named as in the C API.
-  /// - Parameter isRedacted: true leaves out the entities' texts.
+  /// - Parameters:
+  ///   - isRedacted: true leaves out the entities' texts.
   func writeMembers(
     text: UnsafeBufferPointer<UInt8>, isRedacted: Bool = false, to writer: inout JSONWriter
   ) {
@@ -62,6 +68,14 @@ extension EntityList {
           writer.place(entity.bytes, entity.codePoints, entity.utf16, in: isRedacted ? nil : text)
           writer.key("score")
           writer.number(entity.score)
+          if let reason = entity.reason {
+            writer.key("rule")
+            writer.string(reason.rule)
+            writer.key("checksum")
+            writer.optional(reason.checksum?.utf8)
+            writer.key("context")
+            writer.optional(reason.context.map { text[$0.start..<$0.end] })
+          }
         }
       }
     }

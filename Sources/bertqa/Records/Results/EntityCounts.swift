@@ -1,0 +1,58 @@
+import BertQACore
+
+/// How many entities of each label were found.
+struct EntityCounts {
+  private var counts: [String: Int] = [:]
+
+  init() {}
+
+  init(_ list: EntityList) {
+    for entity in list.entities { counts[entity.label, default: 0] += 1 }
+  }
+
+  mutating func add(_ others: EntityCounts) {
+    for (label, count) in others.counts { counts[label, default: 0] += count }
+  }
+
+  /// Returns the counts as JSON, in the order of the labels.
+  func report(textCount: Int) -> String {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.key("texts")
+      writer.integer(textCount)
+      writer.key("entities")
+      writer.object { writer in
+        for (label, count) in sorted {
+          writer.key(label)
+          writer.integer(count)
+        }
+      }
+    }
+    return String(decoding: writer.takeLine(), as: UTF8.self)
+  }
+
+  private var sorted: [(key: String, value: Int)] {
+    counts.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+  }
+
+  // MARK: - In a checkpoint
+
+  private static let prefix = "entities_"
+
+  /// A name without white space, and the value, of each count.
+  var entries: [(name: String, value: Int)] {
+    sorted.map { label, count in
+      let digits = label.utf8.map { String(Int($0) + 0x100, radix: 16).dropFirst() }
+      return (Self.prefix + digits.joined(), count)
+    }
+  }
+
+  /// Restores the counts from `entries`, which may have others.
+  init(_ entries: [String: Int]) {
+    for (name, count) in entries where name.hasPrefix(Self.prefix) {
+      let digits = name.dropFirst(Self.prefix.count).compactMap(\.hexDigitValue)
+      let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+      counts[String(decoding: bytes, as: UTF8.self), default: 0] += count
+    }
+  }
+}

@@ -96,6 +96,8 @@ CALLS = {
     "patterns": lambda c, of: bertqa.patterns(of(TEXT)),
     "redact": lambda c, of: bertqa.redact(of(TEXT), bertqa.patterns(TEXT), of(b"?")),
     "everywhere": lambda c, of: bertqa.everywhere(of(TEXT), bertqa.patterns(TEXT)),
+    "apply_lists": lambda c, of: bertqa.apply_lists(of(TEXT), bertqa.patterns(TEXT), deny=[of(b"a")]),
+    "Rules.entities": lambda c, of: bertqa.Rules([{"name": "A", "expression": "a"}]).entities(of(TEXT)),
     "Pseudonyms.restore": lambda c, of: bertqa.Pseudonyms({"[A_1]": "Zoë"}).restore(of(b"[A_1] met")),
     "patterns_column": lambda c, of: list(bertqa.patterns_column([of(TEXT)])),
     "redact_column": lambda c, of: list(bertqa.redact_column([of(TEXT)], key=of(b"0123456789abcdef"))),
@@ -132,7 +134,7 @@ def test_one_text_for_all_rows(contexts, kind):
 def test_every_function_that_takes_texts_is_tried():
     """The list comes from the annotations of the public functions."""
     functions = {name: getattr(bertqa, name) for name in bertqa.__all__}
-    for name in "Context", "Document", "Labeler", "Pseudonyms", "SequenceState":
+    for name in "Context", "Document", "Labeler", "Pseudonyms", "Rules", "SequenceState":
         members = inspect.getmembers(functions[name], inspect.isfunction)
         functions |= {f"{name}.{member}": function for member, function in members if member[0] != "_"}
     pattern = re.compile(r"\bText\b|\bTextOrPair\b|~T\b|\bT\b|\bstr, bytes\b|\bbytes\b")

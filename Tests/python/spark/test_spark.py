@@ -100,6 +100,7 @@ def test_what_is_no_row_s_fault_ends_the_task(error):
     [
         ("redact", {"kinds": ["email"], "mask": 3}, ["***@*.org 10.0.0.1", None, ""]),
         ("redact", {"max_bytes": 1}, [None, None, ""]),
+        ("redact", {"allow": ["ann@x.org"], "deny": ["0.1"]}, ["ann@x.org [IP]", None, ""]),
         ("patterns", {}, [["EMAIL", "IP"], None, []]),
     ],
 )
@@ -115,6 +116,20 @@ def test_rules_need_no_model(monkeypatch, task, options, expected):
     rows = batch.column(0).to_pylist()
     assert [[one["label"] for one in row] if isinstance(row, list) else row for row in rows] == expected
     assert [error is None for error in batch.column(1).to_pylist()] == ["max_bytes" not in options, True, True]
+
+
+def test_redaction_with_labels_opens_the_model_of_entities(monkeypatch):
+    tasks = []
+    with bertqa.Context(task="entities") as context:
+        monkeypatch.setattr(_spark, "opened", lambda task, **_: tasks.append(task) or context)
+        work = _spark.Work(
+            task="redact", text=0, question=None, question_column=None, keep=[], names=["column0", "column1"],
+            has_errors=True, model={"model": None, "precision": None, "isa": None},
+            options={"labels": ["person"], "regions": ["DK"]}, counts=None,
+        )  # fmt: skip
+        texts = pyarrow.array(["Ada Lovelace, 80991098", None], pyarrow.string())
+        [batch] = work(iter([pyarrow.RecordBatch.from_arrays([texts], ["text"])]))
+    assert tasks == ["entities"] and batch.column(0).to_pylist() == ["[person], [PHONE]", None]
 
 
 def test_a_zipped_package_unpacks_its_library_once(package, tmp_path):

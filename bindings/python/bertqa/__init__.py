@@ -53,7 +53,7 @@ from ._options import (
 )
 from ._pipeline import pipeline
 from ._process import quantize, set_threads, start_threads, stop_threads
-from ._redaction import Pseudonyms, everywhere, redact
+from ._redaction import Pseudonyms, apply_lists, everywhere, redact
 from ._results import (
     Answer,
     Classification,
@@ -65,6 +65,7 @@ from ._results import (
     Result,
     Tokens,
 )
+from ._rules import Rules, checksum
 from ._sentences import SentenceEncoder
 from ._sequence import SequenceState
 from ._sequence_results import Generation, Prediction, RankedText, SequenceInfo, SequenceScore, Word
@@ -111,6 +112,7 @@ __all__ = [
     "QuantizeReport",
     "RankedText",
     "Result",
+    "Rules",
     "SentenceEncoder",
     "SequenceInfo",
     "SequenceScore",
@@ -125,6 +127,8 @@ __all__ = [
     "WrongModel",
     "abi_version",
     "answer_column",
+    "apply_lists",
+    "checksum",
     "classify_column",
     "embed_column",
     "entities_column",

@@ -19,7 +19,8 @@ from ._context import Context, tokenize_call
 from ._entities import entities_call, patterns
 from ._errors import BertQAError, InvalidArgument
 from ._native import library
-from ._redaction import Pseudonyms, everywhere, redact
+from ._redaction import Pseudonyms, apply_lists, everywhere, redact
+from ._rules import Rules
 from ._run import Run
 from ._text import encoded, is_text, spans
 
@@ -129,15 +130,17 @@ def patterns_column(
     kinds: Optional[Iterable[str]] = None,
     *,
     regions: Optional[Iterable[str]] = None,
+    rules: Optional[Rules] = None,
     **options: "Unpack[CallOptions]",
 ) -> Any:
     """Finds the personal data of each row by rules, without a model. Returns a column like that of entities_column.
 
     kinds, regions: as `patterns` and `regions` of bertqa.patterns.
+    rules: also what these find; default: none.
 
     texts and the result: like documents and the result of answer_column. options: see help(bertqa.CallOptions).
     """
-    find = _finder(None, kinds, regions, None)
+    find = _finder(None, kinds, regions, None, rules)
     return _pairs_mapped(
         texts, None, options, lambda run, items: _each(run, items, find), _column_results.entities
     )
@@ -150,6 +153,9 @@ def redact_column(
     regions: Optional[Iterable[str]] = None,
     context: Optional[Context] = None,
     labels: Optional[Iterable[str]] = None,
+    rules: Optional[Rules] = None,
+    allow: Iterable[str] = (),
+    deny: Iterable[str] = (),
     repeats: bool = False,
     replacement: Optional[str] = None,
     mask: Optional[int] = None,
@@ -161,6 +167,8 @@ def redact_column(
 
     kinds, regions: what rules find, as `patterns` and `regions` of bertqa.patterns.
     context, labels: also the entities that this model finds, with these labels; default: no model.
+    rules: also what these find; default: none.
+    allow, deny: texts that stay and texts that are replaced, as in bertqa.apply_lists.
     repeats: also what was found once in a row, wherever it stands in it, as bertqa.everywhere.
     replacement, mask, key, pseudonyms: as in bertqa.redact.
 
@@ -168,10 +176,17 @@ def redact_column(
 
     texts and the result: like documents and the result of answer_column. options: see help(bertqa.CallOptions).
     """
-    find = _finder(context, kinds, regions, labels)
+    find = _finder(context, kinds, regions, labels, rules)
+    lists: Dict[str, Any] = {
+        "allow": [allow] if is_text(allow) else list(allow),
+        "deny": [deny] if is_text(deny) else list(deny),
+    }
+    apply_lists("", [], **lists)  # rejects wrong ones before any work
 
     def redacted(text: Any, call: Any) -> Any:
         found = find(text, call)
+        if any(lists.values()):
+            found = apply_lists(text, found, **lists, **call)
         if repeats:
             found = everywhere(text, found, **call)
         return redact(text, found, replacement, mask=mask, key=key, pseudonyms=pseudonyms, **call)
@@ -182,7 +197,9 @@ def redact_column(
     return _pairs_mapped(texts, None, options, lambda run, items: _each(run, items, redacted), result)
 
 
-def _finder(context: Optional[Context], kinds: Any, regions: Any, labels: Any) -> Callable[[Any, Any], Any]:
+def _finder(
+    context: Optional[Context], kinds: Any, regions: Any, labels: Any, rules: Optional[Rules]
+) -> Callable[[Any, Any], Any]:
     """Returns a function that finds the entities of a text, by a model and by rules."""
     kinds = kinds if kinds is None or isinstance(kinds, str) else list(kinds)
     regions = regions if regions is None or is_text(regions) else list(regions)
@@ -191,8 +208,10 @@ def _finder(context: Optional[Context], kinds: Any, regions: Any, labels: Any) -
         raise InvalidArgument("labels go with a context")
 
     def find(text: Any, call: Any) -> Any:
-        found = patterns(text, kinds, regions=regions, **call)
-        return found if context is None else context.entities(text, labels=labels, **call) + found
+        found: Any = patterns(text, kinds, regions=regions, **call)
+        if rules is not None:
+            found = found + rules.entities(text, **call)
+        return found if context is None else [*context.entities(text, labels=labels, **call), *found]
 
     return find
 

@@ -108,7 +108,7 @@ def patterns(
     **options: "Unpack[CallOptions]",
 ) -> EntityList[T]:
     """Finds personal data in a text by rules, without a model. Returns non-overlapping entities, whose label is the
-    kind in capitals, such as "EMAIL", with the score 1.
+    kind in capitals, such as "EMAIL"; their rule, checksum and context say why.
 
     patterns: the PII kinds to find: names of kinds ("email", "us_ssn") and groups ("all", "us", "eu"), see
         docs/entities.md; default: "all", which are those that are safe everywhere.
@@ -143,14 +143,17 @@ def entity_list(pointer: Any, text: T) -> EntityList[T]:
     """Converts the library's result for `text` to a plain value."""
     lib = library()
     found = [lib.entity_list_get(pointer, index).contents for index in range(lib.entity_list_count(pointer))]
+    data = encoded(text) if any(item.context.end for item in found) else b""
     return EntityList(
-        entities=[_entity(item, text) for item in found],
+        entities=[_entity(item, text, data) for item in found],
         window_count=lib.entity_list_summary(pointer).contents.window_count,
     )
 
 
-def _entity(item: _abi.Entity, text: T) -> Entity[T]:
+def _entity(item: _abi.Entity, text: T, data: bytes) -> Entity[T]:
+    """data: the text in UTF-8."""
     own = item.bytes if isinstance(text, bytes) else item.code_points
+    word = data[item.context.start : item.context.end]
     return Entity(
         text=cast(T, text[own.start : own.end]),
         label=text_at(item.label, item.label_length),
@@ -159,4 +162,7 @@ def _entity(item: _abi.Entity, text: T) -> Entity[T]:
         byte_range=(item.bytes.start, item.bytes.end),
         utf16_range=(item.utf16.start, item.utf16.end),
         score=item.score,
+        rule=item.rule.decode() if item.rule else None,
+        checksum=item.checksum.decode() if item.checksum else None,
+        context=cast(T, word if isinstance(text, bytes) else word.decode()) if word else None,
     )

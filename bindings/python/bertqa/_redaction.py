@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union, cast
 
 from . import _abi
@@ -12,7 +13,7 @@ from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import check, library
 from ._results import Entity, EntityList
-from ._text import as_text, encoded
+from ._text import as_text, encoded, is_text, text_array
 from ._value import T
 
 if TYPE_CHECKING:
@@ -93,14 +94,58 @@ def everywhere(text: T, entities: "Iterable[Entity[T]]", **options: "Unpack[Call
 
     entities: entities of this text, as in `redact`. options: see help(bertqa.CallOptions).
     """
+    lib = library()
+    return _with_more(
+        text, list(entities), options,
+        lambda data, given, call, results: lib.everywhere(data, len(data), given, 1, call, results),
+    )  # fmt: skip
+
+
+def apply_lists(
+    text: T,
+    entities: "Iterable[Entity[T]]",
+    *,
+    allow: Iterable[str] = (),
+    deny: Iterable[str] = (),
+    **options: "Unpack[CallOptions]",
+) -> EntityList[T]:
+    """Returns the entities without those that lie within an allowed text, and with all denied texts, labelled "DENIED".
+
+    Texts are compared by their words, in any case, with any spaces and marks between them. A denied text is found even
+    if it is allowed.
+
+    entities: entities of this text, as in `redact`. allow, deny: texts of 1 to 16 words.
+    options: see help(bertqa.CallOptions).
+    """
+    lib = library()
+    lists = [[texts] if is_text(texts) else list(texts) for texts in (allow, deny)]
+    (allowed, allow_count), (denied, deny_count) = ((text_array(texts), len(texts)) for texts in lists)
+    return _with_more(
+        text, list(entities), options,
+        lambda data, given, call, results: lib.apply_lists(
+            data, len(data), given, 1, allowed, allow_count, denied, deny_count, call, results
+        ),
+    )  # fmt: skip
+
+
+def _with_more(text: T, entities: "List[Entity[T]]", options: Any, function: Any) -> EntityList[T]:
+    """Returns the list that a function of the library makes of the entities, which keep what said why."""
     text = as_text(text)
     call, lib = Call(options), library()
     data = encoded(text)
-    ranges = _ranges(text, data, list(entities), encoded)
+    ranges = _ranges(text, data, entities, encoded)
     with Results(1, lib.entity_list_free) as given, Results(1, lib.entity_list_free) as results:
         call.check(lib.entity_list_create(data, len(data), ranges, len(ranges), call.common_pointer, given))
-        call.check(lib.everywhere(data, len(data), given, 1, call.common_pointer, results))
-        return entity_list(results[0], text)
+        call.check(function(data, given, call.common_pointer, results))
+        found = entity_list(results[0], text)
+    known = {(entity.label, entity.start, entity.end): entity for entity in entities}
+    return replace(
+        found,
+        entities=[
+            entity if entity.rule else known.get((entity.label, entity.start, entity.end), entity)
+            for entity in found
+        ],
+    )
 
 
 def redact(

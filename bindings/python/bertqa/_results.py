@@ -167,7 +167,12 @@ class Entity(Value, Generic[T]):
 
     label: without the prefix "B-" or "I-", except with aggregation="none".
     byte_range, utf16_range: the same range in bytes of UTF-8 and in UTF-16 code units.
-    score: the label's probability, as the mean over the entity's words or tokens; 1 for a PII rule.
+    score: the label's probability, as the mean over the entity's words or tokens. Of a rule: 1 if the form, or a word
+        before it, leaves little doubt; 0.8 if only the check digits of a register's number speak for it; 0.5 if only
+        its form does.
+    rule: the name of the rule that found it; None if no rule did.
+    checksum: the check that its characters passed, such as "luhn"; None if they have none.
+    context: the word before it that says what it is; None if there is none.
     """
 
     text: T
@@ -177,6 +182,9 @@ class Entity(Value, Generic[T]):
     byte_range: Tuple[int, int]
     utf16_range: Tuple[int, int]
     score: float
+    rule: Optional[str] = None
+    checksum: Optional[str] = None
+    context: Optional[T] = None
 
 
 @dataclass(frozen=True, repr=False)

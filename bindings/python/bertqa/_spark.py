@@ -48,7 +48,9 @@ class Work:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The function for mapInArrow."""
-        context = opened(self.task, **self.model)
+        # Redaction with labels has the names that a model finds, too.
+        task = "entities" if self.task == "redact" and self.options.get("labels") is not None else self.task
+        context = opened(task, **self.model)
         first = 0
         for batch in batches:
             for start in range(0, batch.num_rows, ROWS):
@@ -120,7 +122,7 @@ def _call(task: str, context: Optional[Context], questions: Any, texts: Any, opt
     if task == "patterns":
         return patterns_column(texts, **options)
     if task == "redact":
-        return redact_column(texts, **options)
+        return redact_column(texts, context=context, **options)
     assert context is not None
     if task == "answer":
         return answer_column(context, questions, texts, **options)

@@ -9,13 +9,13 @@
 DuckDB hands over up to 2048 rows at a time as Arrow columns, which the library reads in place.
 """
 
+import functools
 import os
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Union
 
 from ._columns import answer_column, classify_column, embed_column, entities_column, patterns_column, redact_column
 from ._context import Context
-from ._entities import patterns
-from ._redaction import REPLACEMENTS, Pseudonyms, redact
+from ._redaction import REPLACEMENTS, Pseudonyms
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -53,20 +53,25 @@ FROM (SELECT unnest(bertqa_entity_list(document)) AS r)
 
 _PATTERNS = """
 CREATE OR REPLACE TEMP MACRO bertqa_patterns
-(document) AS TABLE (FROM bertqa_pattern_rows(document, 'all')),
-(document, patterns) AS TABLE (FROM bertqa_pattern_rows(document, patterns))
+(document) AS TABLE (FROM bertqa_pattern_rows(document, 'all', '')),
+(document, patterns) AS TABLE (FROM bertqa_pattern_rows(document, patterns, '')),
+(document, patterns, regions) AS TABLE (FROM bertqa_pattern_rows(document, patterns, regions))
 """
 _PATTERN_ROWS = """
-CREATE OR REPLACE TEMP MACRO bertqa_pattern_rows(document, patterns) AS TABLE
+CREATE OR REPLACE TEMP MACRO bertqa_pattern_rows(document, patterns, regions) AS TABLE
 SELECT r.text AS entity, r.label, r.score, r."start" AS start_char, r."end" AS end_char
-FROM (SELECT unnest(bertqa_pattern_list(document, patterns)) AS r)
+FROM (SELECT unnest(bertqa_pattern_list(document, patterns, regions)) AS r)
 """
 _REDACT = """
 CREATE OR REPLACE TEMP MACRO bertqa_redact
-(document) AS bertqa_redacted(document, 'all', 'label', ''),
-(document, patterns) AS bertqa_redacted(document, patterns, 'label', ''),
-(document, patterns, action) AS bertqa_redacted(document, patterns, action, ''),
-(document, patterns, action, value) AS bertqa_redacted(document, patterns, action, value::VARCHAR)
+(document) AS bertqa_redacted(document, 'all', 'label', '', '', ''),
+(document, patterns) AS bertqa_redacted(document, patterns, 'label', '', '', ''),
+(document, patterns, action) AS bertqa_redacted(document, patterns, action, '', '', ''),
+(document, patterns, action, value) AS bertqa_redacted(document, patterns, action, value::VARCHAR, '', ''),
+(document, patterns, action, value, regions)
+  AS bertqa_redacted(document, patterns, action, value::VARCHAR, regions, ''),
+(document, patterns, action, value, regions, labels)
+  AS bertqa_redacted(document, patterns, action, value::VARCHAR, regions, labels)
 """
 
 
@@ -122,11 +127,15 @@ def register(
     def entity_list(texts: Any) -> Any:
         return entities_column(finder, texts)
 
-    def pattern_list(texts: Any, kinds: Any) -> Any:
-        return _grouped([kinds], lambda rows, kind: patterns_column(rows, kind.split(",")), texts)
+    def pattern_list(texts: Any, kinds: Any, regions: Any) -> Any:
+        def found(rows: Any, kind: str, region: str) -> Any:
+            return patterns_column(rows, kind.split(","), regions=_listed(region))
 
-    def redacted(texts: Any, kinds: Any, actions: Any, values: Any) -> Any:
-        return _grouped([kinds, actions, values], _redacted, texts)
+        return _grouped([kinds, regions], found, texts, ("all", ""))
+
+    def redacted(texts: Any, kinds: Any, actions: Any, values: Any, regions: Any, names: Any) -> Any:
+        function = functools.partial(_redacted, finder)
+        return _grouped([kinds, actions, values, regions, names], function, texts, ("all", "label", "", "", ""))
 
     def vector(texts: Any) -> Any:
         return embed_column(embedder, texts)
@@ -140,8 +149,8 @@ def register(
     add("bertqa_classify", label, 1, "VARCHAR")
     add("bertqa_label_list", label_list, 1, _LABELS)
     add("bertqa_entity_list", entity_list, 1, _ENTITIES)
-    add("bertqa_pattern_list", pattern_list, 2, _ENTITIES)
-    add("bertqa_redacted", redacted, 4, "VARCHAR")
+    add("bertqa_pattern_list", pattern_list, 3, _ENTITIES)
+    add("bertqa_redacted", redacted, 6, "VARCHAR")
     add("bertqa_embed", vector, 1, f"FLOAT[{embedder.info.embedding_length}]")
     connection.execute(_ANSWERS)
     connection.execute(_ANSWER_ALL)
@@ -200,8 +209,11 @@ def _same(texts: Any) -> Optional[str]:
     return first
 
 
-def _grouped(arguments: Any, function: Callable[..., Any], texts: Any) -> Any:
-    """Applies a function to the rows with the same arguments, which are usually all; a null argument gives null."""
+def _grouped(arguments: Any, function: Callable[..., Any], texts: Any, usual: Any) -> Any:
+    """Applies a function to the rows with the same arguments, which are usually all; a null argument gives null.
+
+    usual: arguments that are right.
+    """
     import pyarrow
 
     rows = list(zip(*(column.to_pylist() for column in arguments)))
@@ -215,26 +227,30 @@ def _grouped(arguments: Any, function: Callable[..., Any], texts: Any) -> Any:
     for values, found in places.items():
         for row, result in zip(found, function(texts.take(pyarrow.array(found)), *values).to_pylist()):
             results[row] = result
-    kind = function(texts[:0], *("all", "label", "")[: len(arguments)]).type
+    kind = function(texts[:0], *usual).type
     return pyarrow.array(results, kind)
 
 
-def _redacted(texts: Any, kinds: str, action: str, value: str) -> Any:
+def _listed(names: str) -> "Optional[List[str]]":
+    """Returns names that commas separate; None if there are none."""
+    return names.split(",") if names else None
+
+
+def _redacted(finder: Context, texts: Any, kinds: str, action: str, value: str, regions: str, labels: str) -> Any:
     wrong = {"label": bool(value), "pseudonym": bool(value), "mask": not (value or "0").isdecimal()}
     if action not in REPLACEMENTS or wrong.get(action):
         raise ValueError(
-            "bertqa_redact(text, patterns, action, value): the action is 'label', 'text', 'mask', 'hash' or "
+            "bertqa_redact(text, patterns, action, value, regions, labels): the action is 'label', 'text', 'mask', 'hash' or "
             "'pseudonym'; the value is the text, the number of letters to keep, or the key"
         )
-    names = kinds.split(",")
+    found: Any = {"kinds": kinds.split(","), "regions": _listed(regions)}
+    if labels:
+        found.update(context=finder, labels=None if labels == "*" else labels.split(","))
     if action == "pseudonym":  # they start anew in each text
-
-        def redacted(text: Optional[str]) -> Optional[str]:
-            return None if text is None else redact(text, patterns(text, names), pseudonyms=Pseudonyms())
-
         import pyarrow
 
-        return pyarrow.array([redacted(text) for text in texts.to_pylist()], pyarrow.string())
+        rows = [redact_column([text], **found, pseudonyms=Pseudonyms())[0] for text in texts.to_pylist()]
+        return pyarrow.array(rows, pyarrow.string())
     options: Any = {
         "label": {},
         "text": {"replacement": value},
@@ -243,7 +259,7 @@ def _redacted(texts: Any, kinds: str, action: str, value: str) -> Any:
     }[action]
     if "mask" in options:
         options["mask"] = int(options["mask"])
-    return redact_column(texts, names, **options)
+    return redact_column(texts, **found, **options)
 
 
 def _field(rows: Any, name: str) -> Any:

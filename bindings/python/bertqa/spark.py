@@ -107,9 +107,14 @@ class PatternsOptions(CallOptions, total=False):
 class RedactOptions(PatternsOptions, total=False):
     """Keyword arguments of `redact`.
 
+    labels: also the entities that the model finds, with these labels; default: no model.
+    allow, deny: texts that stay and texts that are replaced, as in bertqa.apply_lists.
     replacement, mask, key: as in bertqa.redact. Pseudonyms need one process for all rows, so there are none.
     """
 
+    labels: Optional[List[str]]
+    allow: List[str]
+    deny: List[str]
     replacement: Optional[str]
     mask: Optional[int]
     key: Optional[bytes]
@@ -170,8 +175,8 @@ def patterns(df: "DataFrame", **options: "Unpack[_Patterns]") -> "DataFrame":
 
 
 def redact(df: "DataFrame", **options: "Unpack[_Redact]") -> "DataFrame":
-    """Replaces the personal data of each row, found by rules. Returns a string: with text_col and output_col the same
-    column, no original is left. options: help(bertqa.spark.SparkOptions), whose model is not used, and
+    """Replaces the personal data of each row, found by rules and, with labels, by a model. Returns a string: with
+    text_col and output_col the same column, no original is left. options: help(bertqa.spark.SparkOptions) and
     help(bertqa.spark.RedactOptions)."""
     return _mapped(df, "redact", RedactOptions, options)
 

@@ -2,12 +2,20 @@
 #ifndef BERTQA_REPLACEMENT_H
 #define BERTQA_REPLACEMENT_H
 
-#include <bertqa_experimental.h>
 #include <string.h>
 
+#include "names.h"
+
 #define BERTQA_REDACT_USAGE                                                                        \
-  "bertqa_redact(text, patterns, action, value): the action is 'label', 'text', 'mask', 'hash' or" \
+  "bertqa_redact(text, patterns, action, value, regions, labels): the action is 'label', 'text', " \
+  "'mask', 'hash' or"                                                                              \
   " 'pseudonym'; the value is the text, the number of letters to keep, or the key"
+
+/* As read_names; "*" stands for all labels and gives no names. */
+static const char *read_labels(bertqa_text text, name_list *list) {
+  if (text.length == 1 && text.text[0] == '*') text.length = 0;
+  return read_names(text, list);
+}
 
 /* Sets the replacement. value: with an empty text for none. Returns an error's text, or NULL. */
 static const char *read_replacement(bertqa_text action, bertqa_text value,
@@ -41,30 +49,41 @@ static const char *read_replacement(bertqa_text action, bertqa_text value,
 }
 
 /* Finds personal data in a text and says how many bytes the text with its replacements has; then
- * end_redaction writes them, once, to memory of this size. Pseudonyms start anew in each text. */
+ * end_redaction writes them, once, to memory of this size. Pseudonyms start anew in each text.
+ * model: finds names, too; NULL for none. found: 2 lists. */
 static bertqa_status begin_redaction(bertqa_text text, const bertqa_patterns_options *patterns,
+                                     const bertqa_context *model, const name_list *labels,
                                      bertqa_redact_options *options, bertqa_entity_list **found,
                                      size_t *length) {
   *length = 0;
-  bertqa_status status = bertqa_patterns(text.text, text.length, patterns, found);
+  found[0] = found[1] = NULL;
+  bertqa_status status = bertqa_patterns(text.text, text.length, patterns, &found[0]);
+  if (status == BERTQA_OK && model != NULL) {
+    const bertqa_entities_options entities = {.struct_size = sizeof entities,
+                                              .call = options->call,
+                                              .labels = labels->count > 0 ? labels->names : NULL,
+                                              .label_count = labels->count};
+    status = bertqa_entities(model, text.text, text.length, &entities, &found[1]);
+  }
   if (status == BERTQA_OK && options->replacement == BERTQA_REPLACEMENT_PSEUDONYM)
     status = bertqa_pseudonyms_create(&options->pseudonyms);
   if (status != BERTQA_OK) return status;
-  const bertqa_entity_list *const lists[] = {*found};
-  status = bertqa_redact(text.text, text.length, lists, 1, options, NULL, 0, length);
+  const bertqa_entity_list *const lists[] = {found[0], found[1]};
+  status = bertqa_redact(text.text, text.length, lists, 2, options, NULL, 0, length);
   /* The capacity of 0 is too small for any text but an empty one. */
   return *length > 0 ? BERTQA_OK : status;
 }
 
 /* output: NULL gives everything back without writing. */
 static bertqa_status end_redaction(bertqa_text text, bertqa_redact_options *options,
-                                   bertqa_entity_list *found, char *output, size_t length) {
-  const bertqa_entity_list *const lists[] = {found};
+                                   bertqa_entity_list **found, char *output, size_t length) {
+  const bertqa_entity_list *const lists[] = {found[0], found[1]};
   bertqa_status status = BERTQA_OK;
   if (output != NULL)
-    status = bertqa_redact(text.text, text.length, lists, 1, options, output, length, &length);
+    status = bertqa_redact(text.text, text.length, lists, 2, options, output, length, &length);
   bertqa_pseudonyms_free(options->pseudonyms);
-  bertqa_entity_list_free(found);
+  bertqa_entity_list_free(found[0]);
+  bertqa_entity_list_free(found[1]);
   return status;
 }
 

@@ -55,20 +55,21 @@ AS 'MODULE_PATHNAME', 'bertqa_pg_entities' LANGUAGE C STABLE STRICT PARALLEL SAF
 COMMENT ON FUNCTION bertqa_entities(text) IS 'the names and other entities in the document, in text order';
 
 CREATE FUNCTION bertqa_patterns(
-  document text, patterns text DEFAULT 'all', OUT entity text, OUT label text, OUT score real,
+  document text, patterns text DEFAULT 'all', regions text DEFAULT '', OUT entity text, OUT label text, OUT score real,
   OUT start_byte bigint, OUT end_byte bigint, OUT start_char bigint, OUT end_char bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'bertqa_pg_patterns' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
 
-COMMENT ON FUNCTION bertqa_patterns(text, text) IS 'the personal data in the document, found by rule, in text order';
+COMMENT ON FUNCTION bertqa_patterns(text, text, text) IS 'the personal data in the document, found by rule, in text order';
 
 CREATE FUNCTION bertqa_redact(
-  document text, patterns text DEFAULT 'all', action text DEFAULT 'label', value text DEFAULT ''
+  document text, patterns text DEFAULT 'all', action text DEFAULT 'label', value text DEFAULT '',
+  regions text DEFAULT '', labels text DEFAULT ''
 ) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_redact' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 
-COMMENT ON FUNCTION bertqa_redact(text, text, text, text) IS
-'the document with the personal data in it, found by rule, replaced by a label, text, mask, hash or pseudonym';
+COMMENT ON FUNCTION bertqa_redact(text, text, text, text, text, text) IS
+'the document with the personal data in it, found by rule or with labels by a model, replaced by a label, text, mask, hash or pseudonym';
 
 CREATE FUNCTION bertqa_embed(document text) RETURNS real[]
 AS 'MODULE_PATHNAME', 'bertqa_pg_embed' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;

@@ -106,9 +106,24 @@ Datum bertqa_pg_entities(PG_FUNCTION_ARGS) {
   return entity_rows(fcinfo, status, entities, document);
 }
 
-static bertqa_patterns_options named_patterns(FunctionCallInfo fcinfo, int index) {
+/* Returns names that commas separate, in memory of the call. */
+static name_list *names_argument(FunctionCallInfo fcinfo, int index,
+                                 const char *(*read)(bertqa_text, name_list *)) {
+  name_list *list = palloc(sizeof *list);
+  const char *wrong = read(utf8_argument(fcinfo, index), list);
+  if (wrong != NULL) ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong));
+  return list;
+}
+
+/* index: of the kinds. region_index: of the regions. */
+static bertqa_patterns_options named_patterns(FunctionCallInfo fcinfo, int index,
+                                              int region_index) {
   bertqa_text names = utf8_argument(fcinfo, index);
-  bertqa_patterns_options options = {.struct_size = sizeof options, .call = &interruptible};
+  const name_list *regions = names_argument(fcinfo, region_index, read_names);
+  bertqa_patterns_options options = {.struct_size = sizeof options,
+                                     .call = &interruptible,
+                                     .regions = regions->names,
+                                     .region_count = regions->count};
   bertqa_status status = bertqa_patterns_named(names.text, names.length, &options.patterns);
   if (status != BERTQA_OK) raise_status(status);
   return options;
@@ -118,7 +133,7 @@ PG_FUNCTION_INFO_V1(bertqa_pg_patterns);
 Datum bertqa_pg_patterns(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
   bertqa_text document = utf8_argument(fcinfo, 0);
-  bertqa_patterns_options options = named_patterns(fcinfo, 1);
+  bertqa_patterns_options options = named_patterns(fcinfo, 1, 2);
   bertqa_entity_list *entities;
   bertqa_status status = bertqa_patterns(document.text, document.length, &options, &entities);
   return entity_rows(fcinfo, status, entities, document);
@@ -127,20 +142,23 @@ Datum bertqa_pg_patterns(PG_FUNCTION_ARGS) {
 PG_FUNCTION_INFO_V1(bertqa_pg_redact);
 Datum bertqa_pg_redact(PG_FUNCTION_ARGS) {
   bertqa_text document = utf8_argument(fcinfo, 0);
-  bertqa_patterns_options patterns = named_patterns(fcinfo, 1);
+  bertqa_patterns_options patterns = named_patterns(fcinfo, 1, 4);
+  const bool has_labels = utf8_argument(fcinfo, 5).length > 0;
+  const name_list *labels = names_argument(fcinfo, 5, read_labels);
   bertqa_redact_options options = {.struct_size = sizeof options, .call = &interruptible};
   const char *wrong =
       read_replacement(utf8_argument(fcinfo, 2), utf8_argument(fcinfo, 3), &options);
   if (wrong != NULL) ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong));
-  bertqa_entity_list *found = NULL;
+  const bertqa_context *model = has_labels ? session_model(BERTQA_TASK_ENTITIES) : NULL;
+  bertqa_entity_list *found[2];
   size_t length;
-  bertqa_status status = begin_redaction(document, &patterns, &options, &found, &length);
+  bertqa_status status =
+      begin_redaction(document, &patterns, model, labels, &options, found, &length);
   /* It returns NULL rather than raise an error, which would jump over the end. */
   char *output =
       status == BERTQA_OK ? palloc_extended(length + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM) : NULL;
   if (status != BERTQA_OK) {
-    bertqa_pseudonyms_free(options.pseudonyms);
-    bertqa_entity_list_free(found);
+    end_redaction(document, &options, found, NULL, 0);
     raise_status(status);
   }
   status = end_redaction(document, &options, found, output, length);

@@ -1,11 +1,11 @@
-/* bertqa_redact(text [, patterns [, action [, value]]]): the text with the personal data in it replaced. */
+/* bertqa_redact(text [, patterns [, action [, value [, regions [, labels]]]]]): the text with the personal data in it replaced. */
 #include "../replacement.h"
 #include "connection.h"
 
 SQLITE_EXTENSION_INIT3
 
 static void redact(sqlite3_context *result, int count, sqlite3_value **arguments) {
-  bertqa_text texts[4] = {{NULL, 0}, {"all", 3}, {"label", 5}, {NULL, 0}};
+  bertqa_text texts[6] = {{NULL, 0}, {"all", 3}, {"label", 5}, {NULL, 0}, {NULL, 0}, {NULL, 0}};
   for (int i = 0; i < count; i++) {
     if (sqlite3_value_type(arguments[i]) == SQLITE_NULL) return;
   }
@@ -17,12 +17,20 @@ static void redact(sqlite3_context *result, int count, sqlite3_value **arguments
   }
   bertqa_patterns_options patterns = BERTQA_PATTERNS_OPTIONS_INIT;
   bertqa_redact_options options = BERTQA_REDACT_OPTIONS_INIT;
+  name_list regions, labels;
   const char *wrong = read_replacement(texts[2], texts[3], &options);
+  if (wrong == NULL) wrong = read_names(texts[4], &regions);
+  if (wrong == NULL) wrong = read_labels(texts[5], &labels);
   if (wrong != NULL) {
     sqlite3_result_error(result, wrong, -1);
     return;
   }
+  patterns.regions = regions.names;
+  patterns.region_count = regions.count;
   bertqa_status status = bertqa_patterns_named(texts[1].text, texts[1].length, &patterns.patterns);
+  const bertqa_context *model = NULL;
+  if (status == BERTQA_OK && texts[5].length > 0)
+    status = connection_context(sqlite3_user_data(result), BERTQA_TASK_ENTITIES, &model);
   if (status != BERTQA_OK) {
     result_failure(result, status);
     return;
@@ -30,9 +38,9 @@ static void redact(sqlite3_context *result, int count, sqlite3_value **arguments
   interruptible_call call;
   interruptible_call_begin(&call, sqlite3_user_data(result));
   patterns.call = options.call = &call.options;
-  bertqa_entity_list *found = NULL;
+  bertqa_entity_list *found[2];
   size_t length;
-  status = begin_redaction(texts[0], &patterns, &options, &found, &length);
+  status = begin_redaction(texts[0], &patterns, model, &labels, &options, found, &length);
   char *output = status == BERTQA_OK ? sqlite3_malloc64(length + 1) : NULL;
   if (status != BERTQA_OK) {
     result_failure(result, status); /* first: other calls change the message */
@@ -53,7 +61,7 @@ static void redact(sqlite3_context *result, int count, sqlite3_value **arguments
 
 int register_redact(sqlite3 *database, connection *connection) {
   int code = SQLITE_OK;
-  for (int count = 1; code == SQLITE_OK && count <= 4; count++) {
+  for (int count = 1; code == SQLITE_OK && count <= 6; count++) {
     connection_retain(connection); /* SQLite releases it, also after a failure */
     /* Another version may find more, so no index stores the result. */
     code =

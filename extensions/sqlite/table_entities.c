@@ -1,5 +1,5 @@
-/* bertqa_entities(text), bertqa_patterns(text [, patterns]) */
-#include <bertqa_experimental.h>
+/* bertqa_entities(text), bertqa_patterns(text [, patterns [, regions]]) */
+#include "../names.h"
 
 #include "tables.h"
 
@@ -29,6 +29,14 @@ static int find_patterns(connection *connection, const bertqa_text *texts, int32
   bertqa_status status = BERTQA_OK;
   if (texts[1].text != NULL)
     status = bertqa_patterns_named(texts[1].text, texts[1].length, &options.patterns);
+  name_list regions;
+  const char *wrong = read_names(texts[2], &regions);
+  if (wrong != NULL) {
+    *message = sqlite3_mprintf("%s", wrong);
+    return SQLITE_ERROR;
+  }
+  options.regions = regions.names;
+  options.region_count = regions.count;
   if (status == BERTQA_OK)
     status = bertqa_patterns(texts[0].text, texts[0].length, &options, &found);
   *rows = found;
@@ -75,12 +83,12 @@ const table_kind patterns_kind = {
     .schema =
         "CREATE TABLE bertqa_patterns(entity TEXT, label TEXT, score REAL, start_byte INTEGER,"
         " end_byte INTEGER, start_char INTEGER, end_char INTEGER, text TEXT HIDDEN,"
-        " patterns TEXT HIDDEN)",
+        " patterns TEXT HIDDEN, regions TEXT HIDDEN)",
     .usage = "bertqa_patterns(text) needs a text",
     .column_count = COLUMNS,
-    .argument_count = 2,
+    .argument_count = 3,
     .text_count = 1,
-    .has_text_option = 1,
+    .text_option_count = 2,
     .find = find_patterns,
     .count = count,
     .give = give,

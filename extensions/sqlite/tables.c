@@ -118,8 +118,9 @@ int failed_call(bertqa_status status, char **message) {
 static int read_k(table *table, cursor *cursor, int32_t *k) {
   sqlite3_value *value = cursor->arguments[table->kind->text_count];
   *k = 0;
-  if (table->kind->argument_count == table->kind->text_count || table->kind->has_text_option ||
-      value == NULL || sqlite3_value_type(value) == SQLITE_NULL) {
+  if (table->kind->argument_count == table->kind->text_count ||
+      table->kind->text_option_count > 0 || value == NULL ||
+      sqlite3_value_type(value) == SQLITE_NULL) {
     return SQLITE_OK;
   }
   sqlite3_int64 given = sqlite3_value_int64(value);
@@ -149,14 +150,13 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int co
     if (sqlite3_value_type(cursor->arguments[i]) == SQLITE_NULL) return SQLITE_OK;
     if (text_argument(cursor->arguments[i], &cursor->texts[i])) return SQLITE_NOMEM;
   }
-  if (table->kind->has_text_option) {
-    const int option = table->kind->text_count;
+  for (int i = 0; i < table->kind->text_option_count; i++) {
+    const int option = table->kind->text_count + i;
     cursor->texts[option] = (bertqa_text){NULL, 0};
     sqlite3_value *value = cursor->arguments[option];
-    if (value != NULL) {
-      if (sqlite3_value_type(value) == SQLITE_NULL) return SQLITE_OK;
-      if (text_argument(value, &cursor->texts[option])) return SQLITE_NOMEM;
-    }
+    if (value == NULL) continue;
+    if (sqlite3_value_type(value) == SQLITE_NULL) return SQLITE_OK;
+    if (text_argument(value, &cursor->texts[option])) return SQLITE_NOMEM;
   }
   int32_t k;
   int code = read_k(table, cursor, &k);

@@ -8,9 +8,9 @@
 
 typedef struct table_kind {
   const char *name, *schema, *usage;
-  int column_count; /* then follow the arguments as hidden columns: the texts, then at most one more */
+  int column_count; /* then follow the arguments as hidden columns: the texts, then k or optional texts */
   int argument_count, text_count;
-  int has_text_option; /* the argument after the texts is another text; else it is k */
+  int text_option_count; /* the arguments after the texts are as many optional ones; 0: it is k */
   /* Computes the rows. k is 0 if it is absent, and so is the length of an optional text. Returns
    * SQLite's code; the message of an error is freed by SQLite. */
   int (*find)(connection *connection, const bertqa_text *texts, int32_t k,

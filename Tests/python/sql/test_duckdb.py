@@ -150,8 +150,28 @@ def test_redaction(connection):
     assert rows == [("ann@x.org", "EMAIL", 1.0, 5, 14), ("143-69-1724", "US_SSN", 1.0, 20, 31)]
     rows = connection.execute("SELECT id, entity FROM texts, bertqa_patterns(body) ORDER BY id").fetchall()
     assert rows == [(0, "ann@x.org"), (3, "bob@x.org")]
-    for wrong in "'x'", "'all', 'x'", "'all', 'label', 'x'", "'all', 'mask', 'x'", "'all', 'hash', 'short'":
-        with pytest.raises(duckdb.Error, match="bertqa|patterns|key"):
+    # A region's numbers, and what a model finds.
+    text = "the quick brown fox, 80991098"
+    assert value(connection, "SELECT bertqa_redact(?, 'all', 'label', '', 'DK,NO')", text).endswith("fox, [PHONE]")
+    rows = connection.execute("SELECT entity FROM bertqa_patterns('80991098', 'phone', 'DK')").fetchall()
+    assert rows == [("80991098",)]
+    with bertqa.Context(ENTITIES) as context:
+        every = context.entities(text)
+        one = every[0].label
+        for labels, names in ("*", every), (one, context.entities(text, labels=[one])):
+            expected = bertqa.redact(text, names + bertqa.patterns(text, regions=["DK"]))
+            got = value(connection, "SELECT bertqa_redact(?, 'all', 'label', '', 'DK', ?)", text, labels)
+            assert got == expected and f"[{one}]" in got
+    assert "_1]" in value(connection, "SELECT bertqa_redact(?, 'all', 'pseudonym', '', '', '*')", text)
+    for wrong in (
+        "'x'",
+        "'all', 'x'",
+        "'all', 'label', '', 'XX'",
+        "'all', 'label', 'x'",
+        "'all', 'mask', 'x'",
+        "'all', 'hash', 'short'",
+    ):
+        with pytest.raises(duckdb.Error, match="bertqa|patterns|key|regions"):
             connection.execute(f"SELECT bertqa_redact('a@b.de', {wrong})").fetchall()
 
 

@@ -161,6 +161,16 @@ def test_redaction(session):
     ]:
         given = ", ".join(map(quote, (text, *arguments)))
         assert session.value(f"SELECT bertqa_redact({given})") == expected
+    # A region's numbers, and the names of a model.
+    for arguments, expected in [
+        ("regions => 'DK,NO'", "Ada Lovelace, [PHONE]"),
+        ("'email', regions => 'DK', labels => 'person'", "[person], 80991098"),
+        ("action => 'pseudonym', regions => 'DK', labels => '*'", "[person_1], [PHONE_1]"),
+        ("labels => 'location'", "Ada Lovelace, 80991098"),
+    ]:
+        assert session.value(f"SELECT bertqa_redact('Ada Lovelace, 80991098', {arguments})") == expected
+    assert session.execute("SELECT entity FROM bertqa_patterns('80991098', regions => 'DK')") == [["80991098"]]
+    assert session.execute("SELECT entity FROM bertqa_patterns('80991098')") == []
     assert session.value("SELECT bertqa_redact('') = '' AND bertqa_redact(NULL) IS NULL") == "t"
     assert session.value(f"SELECT bertqa_redact({quote(text)}, action => 'mask')").startswith("Zoë: ***@*.***,")
     rows = session.execute(f"SELECT * FROM bertqa_patterns({quote(text)}, 'email,us')")
@@ -171,6 +181,8 @@ def test_redaction(session):
         ("bertqa_redact('a', 'x')", "all, us"), ("bertqa_redact('a', 'all', 'x')", "the action is"),
         ("bertqa_redact('a', 'all', 'label', 'x')", "the action is"), ("bertqa_redact('a', 'all', 'mask', '-1')", "the action is"),
         ("bertqa_redact('a', 'all', 'hash', 'short')", "16"), ("bertqa_patterns('a', 'x')", "all, us"),
+        ("bertqa_redact('a', regions => 'DK,')", "empty"), ("bertqa_patterns('a', regions => 'XX')", "regions"),
+        (f"bertqa_redact('a', labels => '{'a,' * 256}')", "256"), ("bertqa_redact('a', labels => 'a,')", "empty"),
     ]:  # fmt: skip
         with pytest.raises(SQLError, match=message):
             session.execute(f"SELECT {call}")

@@ -120,6 +120,19 @@ def test_redaction(database):
     ]:
         marks = ", ".join("?" * (1 + len(arguments)))
         assert database.value(f"SELECT bertqa_redact({marks})", text, *arguments) == expected
+    # A region's numbers, and the names of a model.
+    for arguments, expected in [
+        (("all", "label", "", "DK,NO"), "Ada Lovelace, [PHONE]"),
+        (("email", "label", "", "DK", "person"), "[person], 80991098"),
+        (("all", "pseudonym", "", "DK", "*"), "[person_1], [PHONE_1]"),
+        (("all", "label", "", "", "location"), "Ada Lovelace, 80991098"),
+    ]:
+        marks = ", ".join("?" * (1 + len(arguments)))
+        assert database.value(f"SELECT bertqa_redact({marks})", "Ada Lovelace, 80991098", *arguments) == expected
+    rows = database.execute("SELECT entity, score FROM bertqa_patterns('80991098', 'phone', 'DK')")
+    assert rows == [("80991098", 0.5)]
+    assert database.execute("SELECT * FROM bertqa_patterns('80991098', 'phone')") == []
+    assert database.execute("SELECT * FROM bertqa_patterns('80991098', 'phone', NULL)") == []
     assert database.value("SELECT bertqa_redact('')") == ""
     assert database.value("SELECT bertqa_redact(?, 'us', 'text', '')", "143-69-1724") == ""
     for nothing in "NULL", "'a', NULL", "'a', 'all', NULL":
@@ -132,12 +145,16 @@ def test_redaction(database):
     for call, message in [
         ("bertqa_redact('a', 'x')", "all, us"), ("bertqa_redact('a', 'all', 'x')", "the action is"),
         ("bertqa_redact('a', 'all', 'label', 'x')", "the action is"), ("bertqa_redact('a', 'all', 'mask', -1)", "the action is"),
-        ("bertqa_redact('a', 'all', 'hash', 'short')", "16"),
+        ("bertqa_redact('a', 'all', 'hash', 'short')", "16"), ("bertqa_redact('a', 'all', 'label', '', 'DK,')", "empty"),
+        (f"bertqa_redact('a', 'all', 'label', '', '', '{'a,' * 256}')", "256"),
+        ("bertqa_redact('a', 'all', 'label', '', '', 'person,')", "empty"),
     ]:  # fmt: skip
         with pytest.raises(SQLError, match=message):
             database.execute(f"SELECT {call}")
     with pytest.raises(SQLError, match="all, us"):
         database.execute("SELECT * FROM bertqa_patterns('a', 'x')")
+    with pytest.raises(SQLError, match="regions"):
+        database.execute("SELECT * FROM bertqa_patterns('a', 'all', 'XX')")
 
 
 def test_entities(database):

@@ -47,10 +47,14 @@ extension EntityList {
     var kept = self
     kept.entities = try [Entity](resultCapacity: entities.count, monitor)
     var next = 0
+    var word: (entity: Int, start: Int)?
     try lists.allowed.forEach(in: text, monitor) { place, _ throws(BertQAError) in
-      // An entity may begin with a mark, such as the + of a number, which no phrase has.
-      while next < entities.count, start(next, text) < place.upperBound {
-        if start(next, text) < place.lowerBound || !ends(next, within: place, text) {
+      while next < entities.count, entities[next].bytes.start < place.upperBound {
+        // An entity may begin with a mark, such as the + of a number, which no phrase has.
+        let start = word?.entity == next ? word?.start ?? 0 : start(next, text)
+        word = (next, start)
+        if start >= place.upperBound { return }
+        if start < place.lowerBound || !ends(next, within: place, text) {
           kept.entities.append(entities[next])
         }
         next += 1

@@ -20,6 +20,7 @@ ACTIONS = {
     "hash": ["--hash", "key"],
     "pseudonym": ["--pseudonym", "--mapping", "names"],
     "pseudonym in a record": ["--pseudonym=record"],
+    "own rules": ["--redact", "--rules", "rules", "--deny", "deny"],
 }
 
 
@@ -128,8 +129,11 @@ def written(directory, *but):
 
 
 def arguments(directory, action, format, *more):
-    options = [str(directory / option) if option in ("key", "names") else option for option in ACTIONS[action]]
+    files = ("key", "names", "rules", "deny")
+    options = [str(directory / option) if option in files else option for option in ACTIONS[action]]
     (directory / "key").write_bytes(KEY)
+    (directory / "rules").write_text(json.dumps({"rules": [{"name": "A", "expression": r"quodlibet\d+"}]}))
+    (directory / "deny").write_text("Ça va\n")
     return [
         *PATTERNS_OF_ALL, "--in-place", *options, f"--format={format}", "--max-document-bytes=1000",
         "--max-record-bytes=20000", "--batch-size=3", *more,
@@ -148,7 +152,8 @@ def test_nothing_is_left(tmp_path, format, action):
     out.mkdir()
     options = arguments(
         tmp_path, action, format, source / "records", "-o", out / "out", "--resume", out / "checkpoint",
-        "--checkpoint-interval=0", "--stats", out / "stats", "--metrics", out / "metrics", "--progress",
+        "--checkpoint-interval=0", "--stats", out / "stats", "--metrics", out / "metrics", "--report", out / "report",
+        "--progress",
     )  # fmt: skip
     output, errors = run(*options, code=1)
     found = {**written(out), "stdout": output, "stderr": "\n".join(errors).encode()}

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pickle
 import re
 import shutil
 import signal
@@ -102,6 +103,11 @@ def test_what_is_no_row_s_fault_ends_the_task(error):
         ("redact", {"max_bytes": 1}, [None, None, ""]),
         ("redact", {"allow": ["ann@x.org"], "deny": ["0.1"]}, ["ann@x.org [IP]", None, ""]),
         ("patterns", {}, [["EMAIL", "IP"], None, []]),
+        (
+            "redact",
+            {"rules": bertqa.Rules([{"name": "ANN", "expression": r"\bann\b"}]), "kinds": ["ip"]},
+            ["[ANN]@x.org [IP]", None, ""],
+        ),
     ],
 )
 def test_rules_need_no_model(monkeypatch, task, options, expected):
@@ -111,6 +117,8 @@ def test_rules_need_no_model(monkeypatch, task, options, expected):
         has_errors=True, model={"model": None, "precision": None, "isa": None}, options=options, counts=None,
     )  # fmt: skip
     texts = pyarrow.array(["ann@x.org 10.0.0.1", None, ""], pyarrow.string())
+    # As Spark sends it to the workers.
+    work = pickle.loads(pickle.dumps(work))
     [batch] = work(iter([pyarrow.RecordBatch.from_arrays([texts], ["text"])]))
     assert batch.schema.types == [_spark.result_type(task), pyarrow.string()]
     rows = batch.column(0).to_pylist()

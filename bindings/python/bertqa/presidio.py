@@ -24,6 +24,7 @@ class BertQARecognizer(EntityRecognizer):
     rules: the kinds and groups of personal data that rules find: see help(bertqa.patterns); None: "all".
     names: Presidio's names for labels of the model, beside the usual ones; others are in capitals.
     threshold: the lowest score of an entity of the model.
+    regions: countries whose telephone numbers are found in every form, as for bertqa.patterns.
     """
 
     def __init__(
@@ -33,9 +34,11 @@ class BertQARecognizer(EntityRecognizer):
         names: Optional[Dict[str, str]] = None,
         threshold: float = 0.5,
         supported_language: str = "en",
+        regions: Optional[Iterable[str]] = None,
         **options: Any,
     ):
         self.model, self.threshold = model, threshold
+        self.regions = None if regions is None else list(regions)
         groups = ["all"] if rules is None else rules
         self.rules = [rule for group in groups for rule in PATTERN_GROUPS.get(group, (group,))]
         self.names = {**ENTITIES, **(names or {})}
@@ -50,7 +53,7 @@ class BertQARecognizer(EntityRecognizer):
         """The model is open."""
 
     def analyze(self, text: str, entities: List[str], nlp_artifacts: Any = None) -> List[RecognizerResult]:
-        found = list(patterns(text, self.rules)) if self.rules else []
+        found = list(patterns(text, self.rules, regions=self.regions)) if self.rules else []
         if self.model is not None:
             names = opened(self.model, "entities").entities(text, threshold=self.threshold)
             # A name that is a part of an address is no person or place.

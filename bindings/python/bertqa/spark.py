@@ -15,6 +15,7 @@ A call uses spark.task.cpus threads. Every argument is explained: help(bertqa.sp
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Tuple, TypedDict
 
 from ._options import AnswerOptions, CallOptions, ClassifyOptions, EmbedOptions, EntitiesOptions
+from ._rules import Rules
 from ._spark import Work
 
 if TYPE_CHECKING:
@@ -98,10 +99,12 @@ class PatternsOptions(CallOptions, total=False):
     """Keyword arguments of `patterns` and `redact`.
 
     kinds, regions: as `patterns` and `regions` of bertqa.patterns.
+    rules: also what these find; default: none.
     """
 
     kinds: Optional[List[str]]
     regions: Optional[List[str]]
+    rules: Optional[Rules]
 
 
 class RedactOptions(PatternsOptions, total=False):

@@ -242,6 +242,10 @@ struct EntitySearch {
     if arguments.has(.mapping), pseudonyms == nil {
       throw arguments.usage("--mapping goes with --pseudonym for the whole run")
     }
+    // With a model the library checks it.
+    if !usesModel, !(0...1).contains(options.threshold) {
+      throw arguments.usage("--threshold is \(options.threshold), but must be 0 to 1")
+    }
   }
 
   /// True if entities are replaced.

@@ -93,7 +93,8 @@ final class RegularExpression {
     BertQAError(.tooLarge, "the rule \(rule) cannot be matched with this text: \(what)")
   }
 
-  private static func characterStart(_ text: UnsafeBufferPointer<UInt8>, after position: Int) -> Int {
+  /// Returns where the character behind the one at a place begins.
+  static func characterStart(_ text: UnsafeBufferPointer<UInt8>, after position: Int) -> Int {
     var next = position + 1
     while next < text.count, text[next] & 0xC0 == 0x80 { next += 1 }
     return next

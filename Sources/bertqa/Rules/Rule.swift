@@ -27,8 +27,11 @@ struct Rule {
       var reason = EntityReason(rule: name, checksum: checksum?.name)
       if let checksum, try !checksum.check.accepts(UnsafeBufferPointer(rebasing: text[range])) { return }
       if let context {
+        // The character behind the words tells whether they are whole; the rest of the text need not be read.
+        let end = RegularExpression.characterStart(text, after: range.lowerBound)
+        let head = UnsafeBufferPointer(rebasing: text[..<end])
         let before = Self.line(text, before: range.lowerBound)
-        try context.forEachMatch(in: text, from: before, rule: name, monitor) { word throws(BertQAError) in
+        try context.forEachMatch(in: head, from: before, rule: name, monitor) { word throws(BertQAError) in
           if word.upperBound <= range.lowerBound {
             reason.context = TextRange(start: word.lowerBound, end: word.upperBound)
           }

@@ -102,6 +102,14 @@ static void find_patterns(const char *text, size_t size) {
                                         .replacement = BERTQA_REPLACEMENT_MASK};
   require(bertqa_redact(text, size, lists, 1, &masked, output, 16 * size, &needed));
   free(output);
+  /* Words of the texts, of which the second begins like the first. */
+  static const bertqa_text allow[] = {{"a a a a a a a b", 15}, {"a", 1}}, deny[] = {{"a a a a a a a a a c", 19}, {"1", 1}};
+  bertqa_entity_list *changed, *every;
+  require(bertqa_apply_lists(text, size, lists, 1, allow, 2, deny, 2, NULL, &changed));
+  const bertqa_entity_list *const some[] = {changed};
+  require(bertqa_everywhere(text, size, some, 1, NULL, &every));
+  bertqa_entity_list_free(every);
+  bertqa_entity_list_free(changed);
   bertqa_entity_list_free(list);
 }
 

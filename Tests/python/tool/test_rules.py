@@ -81,6 +81,8 @@ def test_rules_alone_and_with_patterns(rules):
         ("loyalty" + " é" * 28 + " 79927398713", 1),
         ("loyalty" + " é" * 33 + " 79927398713", 0),
         ("79927398713 loyalty", 0),
+        ("loyalty loyalty79927398713", 0),
+        ("_loyalty_79927398713 and loyalty_79927398713", 0),
     ],
 )
 def test_check_and_words(rules, text, count):
@@ -117,6 +119,7 @@ def test_threshold_leaves_out_what_is_doubtful():
     assert [entity[2] for entity in found(patterns, text=text)] == pytest.approx([0.5, 1, 0.8])
     assert len(found(patterns, "--threshold=0.6", text=text)) == 2
     assert len(found(patterns, "--threshold=0.9", text=text)) == 1
+    assert "0 to 1" in run("entities", patterns, "--threshold=2", text, code=2)[1]
 
 
 def test_allow_and_deny(written):

@@ -168,10 +168,10 @@ def _matches(rule: _Rule, text: str) -> "Iterator[Tuple[re.Match[str], Optional[
         word = None
         if rule.context is not None:
             start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - _REACH)
-            for found in rule.context.finditer(text, start):
-                if found.end() > match.start():
-                    break
-                word = found.span()
+            # The character behind a word tells whether it is whole; the rest of the text need not be read.
+            for found in rule.context.finditer(text, start, match.start() + 1):
+                if found.end() <= match.start():
+                    word = found.span()
             if word is None:
                 continue
         yield match, word

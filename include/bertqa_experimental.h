@@ -696,9 +696,9 @@ BERTQA_MUST_CHECK bertqa_status bertqa_entity_list_create(const char *text, size
                                                           const bertqa_call_options *call,
                                                           bertqa_entity_list **list);
 
-/* Makes one list of several, with the other places of what they have: a name found once in the text,
- * wherever it stands, in any case and with any spaces and marks between its words. Time: linear in the
- * text.
+/* Makes one list of several, with the other places of what they have, by the rule "everywhere": a name
+ * found once in the text, wherever it stands, in any case and with any spaces and marks between its words.
+ * Time: linear in the text.
  * lists: [list_count], of this text; an entry may be NULL. call: may be NULL.
  * Errors: INVALID_ARGUMENT, also for an entity outside of the text; TOO_LARGE; OUT_OF_MEMORY; CANCELLED;
  * DEADLINE_EXCEEDED. */
@@ -709,8 +709,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_everywhere(const char *text, size_t lengt
                                                   bertqa_entity_list **list);
 
 /* Makes one list of several: without the entities that lie within an allowed text, and with all denied
- * texts, labelled "DENIED", these also within an allowed one. Texts are compared by their words, in any
- * case, with any spaces and marks between them. Time: linear in the texts.
+ * texts, labelled "DENIED" by the rule "deny", these also within an allowed one. Texts are compared by their
+ * words, in any case, with any spaces and marks between them. Time: linear in the texts.
  * lists: [list_count], of this text; an entry may be NULL. allow, deny: [allow_count], [deny_count], each of
  * 1 to 16 words; NULL with 0. call: may be NULL.
  * Errors: as bertqa_everywhere. */

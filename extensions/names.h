@@ -10,16 +10,20 @@ typedef struct name_list {
   size_t count;
 } name_list;
 
-/* An empty text has no names. Returns an error's text, or NULL. */
+/* White space around names does not count, and empty names are left out. Returns an error's text, or NULL. */
 static const char *read_names(bertqa_text text, name_list *list) {
   list->count = 0;
   size_t start = 0;
-  for (size_t i = 0; i <= text.length && text.length > 0; i++) {
-    if (i < text.length && text.text[i] != ',') continue;
+  for (size_t end = 0; end <= text.length; end++) {
+    if (end < text.length && text.text[end] != ',') continue;
+    size_t first = start, last = end;
+    while (first < last && (unsigned char)text.text[first] <= ' ') first++;
+    while (last > first && (unsigned char)text.text[last - 1] <= ' ') last--;
+    start = end + 1;
+    if (first == last) continue;
     if (list->count == sizeof list->names / sizeof *list->names)
       return "more than 256 regions or labels";
-    list->names[list->count++] = (bertqa_text){text.text + start, i - start};
-    start = i + 1;
+    list->names[list->count++] = (bertqa_text){text.text + first, last - first};
   }
   return NULL;
 }

@@ -1,8 +1,10 @@
 """Texts and helpers that several test files use."""
 
+import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 
@@ -73,3 +75,13 @@ def check_shared(processes):
     assert min(residents) > 0.7 * weights, "the workers have not read the weights"
     assert sum(residents) > 0.8 * len(processes) * max(residents)
     assert sum(shares) < 1.1 * max(residents)
+
+
+def entailment_model(directory):
+    """Writes a model of entailment, whose labels are not in the usual order, and returns its path."""
+    model = pathlib.Path(shutil.copytree(FIXTURES / "tiny-bert-classifier", directory))
+    config = json.loads((model / "config.json").read_text())
+    config["id2label"] = {"0": "contradiction", "1": "Entailment", "2": "neutral"}
+    config.pop("label2id", None)
+    (model / "config.json").write_text(json.dumps(config))
+    return model

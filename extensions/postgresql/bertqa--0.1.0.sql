@@ -39,12 +39,26 @@ AS 'MODULE_PATHNAME', 'bertqa_pg_classify' LANGUAGE C STABLE STRICT PARALLEL SAF
 COMMENT ON FUNCTION bertqa_classify(text) IS
 'the document''s most probable label; NULL if the document is too short for the model';
 
+CREATE FUNCTION bertqa_classify(document text, labels text) RETURNS text
+AS 'MODULE_PATHNAME', 'bertqa_pg_classify' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
+
+COMMENT ON FUNCTION bertqa_classify(text, text) IS
+'the document''s most probable label of these names, separated by commas, by a model of entailment';
+
 CREATE FUNCTION bertqa_labels(
   document text, OUT label text, OUT probability real, OUT logit real, OUT id integer
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'bertqa_pg_labels' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000 ROWS 5;
 
 COMMENT ON FUNCTION bertqa_labels(text) IS 'all labels of the model for the document, the most probable first';
+
+CREATE FUNCTION bertqa_labels(
+  document text, labels text, OUT label text, OUT probability real, OUT logit real, OUT id integer
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'bertqa_pg_labels' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000 ROWS 5;
+
+COMMENT ON FUNCTION bertqa_labels(text, text) IS
+'these names, separated by commas, as labels of the document by a model of entailment, the most probable first';
 
 CREATE FUNCTION bertqa_entities(
   document text, OUT entity text, OUT label text, OUT score real,

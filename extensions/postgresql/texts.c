@@ -7,11 +7,19 @@
 #include <miscadmin.h>
 #include <utils/array.h>
 
+#include "../labels.h"
 #include "../replacement.h"
 
-static bertqa_classification *find_labels(bertqa_text document) {
+static bertqa_classification *find_labels(FunctionCallInfo fcinfo) {
+  bertqa_text document = utf8_argument(fcinfo, 0);
   const bertqa_context *context = session_model(BERTQA_TASK_CLASSIFY);
   bertqa_classify_options options = {.struct_size = sizeof options, .call = &interruptible};
+  if (PG_NARGS() > 1) {
+    name_list *labels = palloc(sizeof *labels);
+    const char *wrong = set_labels(utf8_argument(fcinfo, 1), labels, &options);
+    if (wrong != NULL)
+      ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong));
+  }
   bertqa_classification *classification;
   bertqa_status status =
       bertqa_classify(context, document.text, document.length, &options, &classification);
@@ -21,7 +29,7 @@ static bertqa_classification *find_labels(bertqa_text document) {
 
 PG_FUNCTION_INFO_V1(bertqa_pg_classify);
 Datum bertqa_pg_classify(PG_FUNCTION_ARGS) {
-  bertqa_classification *classification = find_labels(utf8_argument(fcinfo, 0));
+  bertqa_classification *classification = find_labels(fcinfo);
   Datum label = 0;
   PG_TRY();
   {
@@ -54,7 +62,7 @@ static void put_labels(ReturnSetInfo *result, const bertqa_classification *class
 PG_FUNCTION_INFO_V1(bertqa_pg_labels);
 Datum bertqa_pg_labels(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
-  bertqa_classification *classification = find_labels(utf8_argument(fcinfo, 0));
+  bertqa_classification *classification = find_labels(fcinfo);
   PG_TRY();
   { put_labels((ReturnSetInfo *)fcinfo->resultinfo, classification); }
   PG_FINALLY();

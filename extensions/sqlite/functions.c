@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../labels.h"
 #include "connection.h"
 
 SQLITE_EXTENSION_INIT3
@@ -60,11 +61,18 @@ static void answer(sqlite3_context *result, int count, sqlite3_value **arguments
   bertqa_answers_free(answers);
 }
 
-/* bertqa_classify(text): the most probable label; NULL for a text too short for the model. */
+/* bertqa_classify(text[, labels]): the most probable label; NULL for a text too short for the model. */
 static void classify(sqlite3_context *result, int count, sqlite3_value **arguments) {
   request request;
   if (!begin_call(&request, result, BERTQA_TASK_CLASSIFY, count, arguments)) return;
   bertqa_classify_options options = {.struct_size = sizeof options, .call = &request.call.options};
+  name_list labels;
+  const char *wrong = count > 1 ? set_labels(request.texts[1], &labels, &options) : NULL;
+  if (wrong != NULL) {
+    interruptible_call_end(&request.call);
+    sqlite3_result_error(result, wrong, -1);
+    return;
+  }
   bertqa_classification *classification;
   bertqa_status status = bertqa_classify(request.context, request.texts[0].text,
                                          request.texts[0].length, &options, &classification);
@@ -262,6 +270,7 @@ int register_functions(sqlite3 *database, connection *connection) {
   } functions[] = {
       {"bertqa_answer", 2, harmless, answer},
       {"bertqa_classify", 1, harmless, classify},
+      {"bertqa_classify", 2, harmless, classify},
       {"bertqa_embed", 1, harmless, embed},
       {"bertqa_embed", 2, harmless, embed},
       {"bertqa_cosine", 2, harmless | SQLITE_DETERMINISTIC, cosine},

@@ -1,4 +1,5 @@
-/* bertqa_labels(text) */
+/* bertqa_labels(text[, labels]) */
+#include "../labels.h"
 #include "tables.h"
 
 SQLITE_EXTENSION_INIT3
@@ -12,6 +13,12 @@ static int find(connection *connection, const bertqa_text *texts, int32_t k,
   if (status != BERTQA_OK) return failed_call(status, message);
   (void)k;
   bertqa_classify_options options = {.struct_size = sizeof options, .call = call};
+  name_list labels;
+  const char *wrong = texts[1].text != NULL ? set_labels(texts[1], &labels, &options) : NULL;
+  if (wrong != NULL) {
+    *message = sqlite3_mprintf("%s", wrong);
+    return SQLITE_ERROR;
+  }
   bertqa_classification *found;
   status = bertqa_classify(context, texts[0].text, texts[0].length, &options, &found);
   *rows = found;
@@ -41,11 +48,12 @@ const table_kind labels_kind = {
     .name = "bertqa_labels",
     .schema =
         "CREATE TABLE bertqa_labels(label TEXT, probability REAL, logit REAL, id INTEGER,"
-        " text TEXT HIDDEN)",
+        " text TEXT HIDDEN, labels TEXT HIDDEN)",
     .usage = "bertqa_labels(text) needs a text",
     .column_count = COLUMNS,
-    .argument_count = 1,
+    .argument_count = 2,
     .text_count = 1,
+    .has_text_option = 1,
     .find = find,
     .count = count,
     .give = give,

@@ -1,15 +1,14 @@
 """Classification with labels of the caller's choice. The pipeline that it is compared with is compared with
 transformers' elsewhere."""
 
-import json
 import random
-import shutil
 
 import pyarrow
 import pytest
 
 import bertqa
 from conftest import FIXTURES
+from samples import entailment_model
 
 TEXT = "the quick brown fox jumps over the lazy dog"
 LABELS = ["king", "dog", "river of france"]
@@ -17,13 +16,7 @@ LABELS = ["king", "dog", "river of france"]
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
-    """A model of entailment, whose labels are not in the usual order."""
-    copy = shutil.copytree(FIXTURES / "tiny-bert-classifier", tmp_path_factory.mktemp("entailment") / "model")
-    config = json.loads((copy / "config.json").read_text())
-    config["id2label"] = {"0": "contradiction", "1": "Entailment", "2": "neutral"}
-    config.pop("label2id", None)
-    (copy / "config.json").write_text(json.dumps(config))
-    return copy
+    return entailment_model(tmp_path_factory.mktemp("entailment") / "model")
 
 
 @pytest.fixture(scope="module")

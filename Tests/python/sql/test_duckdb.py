@@ -14,7 +14,7 @@ import bertqa
 import bertqa.duckdb
 from code_blocks import blocks
 from conftest import FIXTURES, ROOT
-from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, TINY, WHO
+from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, TINY, WHO, entailment_model
 
 ENTITIES = FIXTURES / "tiny-bert-entities"
 SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
@@ -102,6 +102,24 @@ def test_labels(connection):
     assert [(row[0], row[2]) for row in rows] == [(score.label, score.id) for score in expected.scores]
     assert [row[1] for row in rows] == pytest.approx([score.probability for score in expected.scores])
     assert value(connection, "SELECT bertqa_classify(?)", SPORT) == expected.label
+
+
+def test_labels_of_the_caller_s_choice(connection, tmp_path):
+    model, names = entailment_model(tmp_path / "model"), ["king of france", "dog", "rivière"]
+    bertqa.duckdb.register(connection, classify=model)
+    with bertqa.Context(model) as context:
+        expected = context.classify(FOX, labels=names)
+    given = " king of france,dog,, rivière ,"
+    rows = connection.execute("SELECT label, probability, id FROM bertqa_labels(?, ?)", [FOX, given]).fetchall()
+    assert [(row[0], row[2]) for row in rows] == [(score.label, score.id) for score in expected.scores]
+    assert [row[1] for row in rows] == pytest.approx([score.probability for score in expected.scores])
+    table(connection, [FOX, None, FOX])
+    sql = "SELECT bertqa_classify(body, CASE id WHEN 2 THEN 'dog' ELSE ? END) FROM texts ORDER BY id"
+    assert connection.execute(sql, [given]).fetchall() == [(expected.label,), (None,), ("dog",)]
+    assert value(connection, "SELECT bertqa_classify('a', NULL)") is None
+    for wrong in "bertqa_classify('a', ' , ')", "label FROM bertqa_labels('a', '')":
+        with pytest.raises(duckdb.Error, match="names separated by commas"):
+            connection.execute(f"SELECT {wrong}").fetchall()
 
 
 def test_vectors(connection):
@@ -244,7 +262,7 @@ def test_no_index_keeps_what_another_model_gives(connection):
         "bertqa_classify(body)",
         "bertqa_embed(body)::VARCHAR",
         "bertqa_best_answer('who', body)::VARCHAR",
-        "bertqa_label_list(body)::VARCHAR",
+        "bertqa_label_list(body, '')::VARCHAR",
         "bertqa_entity_list(body)::VARCHAR",
     ):
         with pytest.raises(duckdb.BinderException, match="side effects"):

@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 
 import pytest
 
@@ -12,7 +13,7 @@ import bertqa
 from code_blocks import blocks
 from conftest import FIXTURES, ROOT
 from postgres import TIMEOUT, Server, SQLError, installation, quote
-from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO, check_shared
+from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO, check_shared, entailment_model
 
 SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
 CANCELLED = "57014"
@@ -122,6 +123,34 @@ def test_one_answer_of_several_texts(session):
     assert session.value(many) == ANSWER
     with pytest.raises(SQLError, match="the question is the same in all rows"):
         session.execute(f"SELECT bertqa_answer_all(body, body) {source}")
+
+
+@pytest.fixture
+def entailment():
+    """A model that the server's user may read."""
+    with tempfile.TemporaryDirectory(prefix="bertqa-model-") as directory:
+        os.chmod(directory, 0o755)
+        yield entailment_model(f"{directory}/model")
+
+
+def test_labels_of_the_caller_s_choice(session, entailment):
+    model, names = entailment, ["king of france", "dog", "rivière"]
+    with pytest.raises(SQLError, match="counts words"):
+        session.value(f"SELECT bertqa_classify({quote(FOX)}, 'a,b')")
+    session.value(f"SELECT bertqa_model('classify', {quote(str(model))})")
+    try:
+        with bertqa.Context(model) as context:
+            expected = context.classify(FOX, labels=names).scores
+        given = quote(" king of france,dog,, rivière ,")
+        assert session.value(f"SELECT bertqa_classify({quote(FOX)}, {given})") == expected[0].label
+        rows = session.execute(f"SELECT label, id, probability FROM bertqa_labels({quote(FOX)}, {given})")
+        assert [(row[0], int(row[1])) for row in rows] == [(each.label, each.id) for each in expected]
+        assert floats(row[2] for row in rows) == pytest.approx([each.probability for each in expected], rel=1e-4)
+        assert session.value("SELECT bertqa_classify('a', NULL)") == "NULL"
+        with pytest.raises(SQLError, match="names separated by commas"):
+            session.value("SELECT bertqa_classify('a', ' , ')")
+    finally:
+        session.value("SELECT bertqa_model('classify', NULL)")
 
 
 def test_other_functions(session, context):

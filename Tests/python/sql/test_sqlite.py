@@ -16,7 +16,7 @@ import pytest
 import bertqa
 from code_blocks import blocks
 from conftest import FIXTURES, PREFIX, ROOT
-from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, TINY, WHO, run_python
+from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, TINY, WHO, entailment_model, run_python
 from sqlite import DBCONFIG_TRUSTED_SCHEMA, INTERRUPT, Database, SQLError, library
 
 EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
@@ -105,6 +105,28 @@ def test_labels(database):
     assert [row[1] for row in rows] == pytest.approx([each.probability for each in expected])
     assert database.value("SELECT bertqa_classify('word')") is None
     assert database.execute("SELECT * FROM bertqa_labels('word')") == []
+
+
+def test_labels_of_the_caller_s_choice(database, tmp_path):
+    model, names = entailment_model(tmp_path / "model"), ["king of france", "dog", "rivière"]
+    with pytest.raises(SQLError, match="counts words"):
+        database.value("SELECT bertqa_classify(?, 'a,b')", FOX)
+    database.value("SELECT bertqa_model('classify', ?)", str(model))
+    with bertqa.Context(model) as context:
+        expected, alone = context.classify(FOX, labels=names).scores, context.classify(FOX, labels=names[:1])
+    given = " king of france,dog,, rivière ,"
+    assert database.value("SELECT bertqa_classify(?, ?)", FOX, given) == expected[0].label
+    rows = database.execute("SELECT label, probability, id FROM bertqa_labels(?, ?)", FOX, given)
+    assert [(row[0], row[2]) for row in rows] == [(each.label, each.id) for each in expected]
+    assert [row[1] for row in rows] == pytest.approx([each.probability for each in expected])
+    found = database.value("SELECT probability FROM bertqa_labels(?, ?)", FOX, names[0])
+    assert found == pytest.approx(alone.probability)
+    for nothing in "'a', NULL", "NULL, 'a'":
+        assert database.value(f"SELECT bertqa_classify({nothing})") is None
+        assert database.execute(f"SELECT * FROM bertqa_labels({nothing})") == []
+    for wrong in "bertqa_classify('a', ' , ')", "label FROM bertqa_labels('a', '')":
+        with pytest.raises(SQLError, match="names separated by commas"):
+            database.execute(f"SELECT {wrong}")
 
 
 def test_redaction(database):

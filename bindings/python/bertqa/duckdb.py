@@ -41,9 +41,20 @@ _ANSWER_ALL = """
 CREATE OR REPLACE TEMP MACRO bertqa_answer_all(question, document) AS
 bertqa_answer_list(any_value(question), list(document) FILTER (WHERE question IS NOT NULL AND document IS NOT NULL))
 """
+# The functions below take the labels as a list in which each name has a comma behind it; '' means the model's own.
+_CLASSIFY = """
+CREATE OR REPLACE TEMP MACRO bertqa_classify
+(document) AS bertqa_best_label(document, ''),
+(document, labels) AS bertqa_best_label(document, labels || ',')
+"""
 _ALL_LABELS = """
-CREATE OR REPLACE TEMP MACRO bertqa_labels(document) AS TABLE
-SELECT r.label, r.probability, r.id FROM (SELECT unnest(bertqa_label_list(document)) AS r)
+CREATE OR REPLACE TEMP MACRO bertqa_labels
+(document) AS TABLE (FROM bertqa_label_rows(document, '')),
+(document, labels) AS TABLE (FROM bertqa_label_rows(document, labels || ','))
+"""
+_LABEL_ROWS = """
+CREATE OR REPLACE TEMP MACRO bertqa_label_rows(document, labels) AS TABLE
+SELECT r.label, r.probability, r.id FROM (SELECT unnest(bertqa_label_list(document, labels)) AS r)
 """
 _ALL_ENTITIES = """
 CREATE OR REPLACE TEMP MACRO bertqa_entities(document) AS TABLE
@@ -89,14 +100,13 @@ def register(
     answer, classify, embed, entities: the model of each task, a directory or a Context; default: the default
         models.
 
-    Registering again replaces the models. The functions belong to the database. bertqa_answer_all, bertqa_redact
-    and the tables bertqa_answers, bertqa_labels, bertqa_entities and bertqa_patterns belong to the connection: register
+    Registering again replaces the models. The functions belong to the database. bertqa_answer_all, bertqa_classify,
+    bertqa_redact and the tables bertqa_answers, bertqa_labels, bertqa_entities and bertqa_patterns belong to the connection: register
     a cursor, without models, to use them there.
     """
     has_models = not all(model is None for model in (answer, classify, embed, entities))
     reader, classifier = _context(answer, "answer"), _context(classify, "classify")
     embedder, finder = _context(embed, "embed"), _context(entities, "entities")
-    labels = classifier.info.labels
 
     def best(questions: Any, documents: Any) -> Any:
         import pyarrow
@@ -118,11 +128,18 @@ def register(
             answers.append(None if best is None else best.text)
         return pyarrow.array(answers, pyarrow.string())
 
-    def label(texts: Any) -> Any:
-        return _field(classify_column(classifier, texts), "label")
+    def label(texts: Any, lists: Any) -> Any:
+        def best(rows: Any, names: str) -> Any:
+            return _field(classify_column(classifier, rows, labels=_names(names)), "label")
 
-    def label_list(texts: Any) -> Any:
-        return _label_lists(classify_column(classifier, texts), labels)
+        return _grouped([lists], best, texts, ("",))
+
+    def label_list(texts: Any, lists: Any) -> Any:
+        def all_of(rows: Any, names: str) -> Any:
+            labels = _names(names)
+            return _label_lists(classify_column(classifier, rows, labels=labels), labels or classifier.info.labels)
+
+        return _grouped([lists], all_of, texts, ("",))
 
     def entity_list(texts: Any) -> Any:
         return entities_column(finder, texts)
@@ -146,14 +163,16 @@ def register(
     _add(connection, "bertqa_answer_list", answer_list, ["VARCHAR", "VARCHAR[]"], "VARCHAR", has_models)
     add("bertqa_answer", only_answer, 2, "VARCHAR")
     add("bertqa_best_answer", best, 2, _ANSWER)
-    add("bertqa_classify", label, 1, "VARCHAR")
-    add("bertqa_label_list", label_list, 1, _LABELS)
+    add("bertqa_best_label", label, 2, "VARCHAR")
+    add("bertqa_label_list", label_list, 2, _LABELS)
     add("bertqa_entity_list", entity_list, 1, _ENTITIES)
     add("bertqa_pattern_list", pattern_list, 3, _ENTITIES)
     add("bertqa_redacted", redacted, 6, "VARCHAR")
     add("bertqa_embed", vector, 1, f"FLOAT[{embedder.info.embedding_length}]")
     connection.execute(_ANSWERS)
     connection.execute(_ANSWER_ALL)
+    connection.execute(_CLASSIFY)
+    connection.execute(_LABEL_ROWS)
     connection.execute(_ALL_LABELS)
     connection.execute(_ALL_ENTITIES)
     connection.execute(_PATTERN_ROWS)
@@ -209,6 +228,14 @@ def _same(texts: Any) -> Optional[str]:
     return first
 
 
+def _names(labels: str) -> Optional[List[str]]:
+    """Returns the names in a list of labels; None for the model's own."""
+    names = _listed(labels)
+    if labels and not names:
+        raise ValueError("the labels of bertqa_classify and bertqa_labels are names separated by commas")
+    return names
+
+
 def _grouped(arguments: Any, function: Callable[..., Any], texts: Any, usual: Any) -> Any:
     """Applies a function to the rows with the same arguments, which are usually all; a null argument gives null.
 
@@ -233,7 +260,7 @@ def _grouped(arguments: Any, function: Callable[..., Any], texts: Any, usual: An
 
 def _listed(names: str) -> "Optional[List[str]]":
     """Returns names that commas separate; None if there are none."""
-    return names.split(",") if names else None
+    return [name.strip() for name in names.split(",") if name.strip()] or None
 
 
 def _redacted(finder: Context, texts: Any, kinds: str, action: str, value: str, regions: str, labels: str) -> Any:

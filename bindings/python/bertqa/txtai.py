@@ -1,0 +1,50 @@
+"""Callables for txtai: vectors for its index, and answers like those of its pipeline Questions. They do not import txtai.
+
+import txtai
+from bertqa.txtai import Questions, vectors
+
+embeddings = txtai.Embeddings(method="external", transform=vectors(), content=True)
+answers = Questions()(["Who fell?"], ["Ann fell. Bob did not."])
+"""
+
+from typing import Any, Callable, List, Optional, Sequence
+
+from ._hosts import opened
+from ._sentences import SentenceEncoder
+
+
+def vectors(model: Any = None, **options: Any) -> Callable[[Sequence[str]], Any]:
+    """Returns a function from texts to an array of their vectors, for the setting transform.
+
+    model, options: those of bertqa.SentenceEncoder.
+    """
+    encoder = SentenceEncoder(model, **options)
+
+    def transform(texts: Sequence[str]) -> Any:
+        return encoder.encode([str(text) for text in texts])
+
+    return transform
+
+
+class Questions:
+    """Answers each question from the context at its index. An answer is a part of the context, or None if the context
+    does not seem to have one.
+
+    model: a directory or name for bertqa.Context; default: the default model. options: see help(bertqa.AnswerOptions).
+    """
+
+    def __init__(self, model: Any = None, **options: Any):
+        self.context = opened(model, "answer")
+        self.options = {"handle_impossible_answer": True, **options}
+
+    def __call__(
+        self, questions: Sequence[str], contexts: Sequence[Optional[str]], workers: int = 0
+    ) -> List[Optional[str]]:
+        """workers: no effect; the context's threads count."""
+        answers: List[Optional[str]] = [None] * len(questions)
+        given = [index for index, question in enumerate(questions) if question and contexts[index]]
+        found = self.context.answer_batch([(questions[i], str(contexts[i])) for i in given], **self.options)
+        for index, result in zip(given, found):
+            if result.answer is not None:
+                answers[index] = result.answer.text
+        return answers

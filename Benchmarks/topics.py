@@ -6,6 +6,10 @@ joined to documents of a length. Then trains on all and predicts the sample of n
 Accuracies are means over the labels (recall), then over the sources.
 
 usage: PYTHONPATH=bindings/python python3 Benchmarks/topics.py DATA   (scikit-learn for its line of the table)
+       PYTHONPATH=bindings/python python3 Benchmarks/topics.py --features DATA   words against vectors, by the number
+           of training texts: the first 160 characters of each text, 1,000 texts held out
+       PYTHONPATH=bindings/python python3 Benchmarks/topics.py --no-topic FILE...   how sure the default model is of
+           texts that are about none of its topics, in parts of several lengths
 """
 
 import importlib.util
@@ -38,7 +42,8 @@ SETTINGS = {
 
 def load(path):
     """[(text, label, source)], prepared as for the default model."""
-    sys.path.append(str(ROOT / "training"))
+    # Before this directory, which has a module of that name.
+    sys.path.insert(0, str(ROOT / "training"))
     from topics.texts import read_topics
 
     return read_topics(path)
@@ -118,7 +123,40 @@ def row(train, data, news):
     return cells
 
 
+def features(path):
+    texts = load(path)
+    random.Random(0).shuffle(texts)
+    texts = [(text[:160], label) for text, label, _ in texts[:2400]]
+    held, rest = texts[:1000], texts[1000:]
+    print("| training texts | words | words, naive Bayes | embedding |")
+    print("|---|---|---|---|")
+    for count in 50, 200, 1400:
+        cells = []
+        for options in {}, {"algorithm": "naive_bayes"}, {"features": "embedding"}:
+            predict = own(options)([(text, label, "") for text, label in rest[:count]])
+            found = predict([text for text, _ in held])
+            cells.append(statistics.mean(one == label for one, (_, label) in zip(found, held)))
+        print(f"| {count:,} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |", flush=True)
+
+
+def no_topic(paths):
+    print("| text | characters | parts | mean probability | at least 0.7 |")
+    print("|---|---|---|---|---|")
+    with bertqa.Context(task="classify") as context:
+        for path in map(pathlib.Path, paths):
+            text = path.read_text(encoding="utf-8")
+            for length in (500, 2000, 20_000, len(text)):
+                parts = [text[start : start + length] for start in range(0, len(text) - length + 1, length)][:200]
+                best = [result.probability for result in context.classify_batch(parts)]
+                sure = statistics.mean(probability >= 0.7 for probability in best)
+                print(f"| {path.stem} | {length:,} | {len(parts)} | {statistics.mean(best):.3f} | {sure:.2f} |")
+
+
 def main():
+    if sys.argv[1] == "--no-topic":
+        return no_topic(sys.argv[2:])
+    if sys.argv[1] == "--features":
+        return features(pathlib.Path(sys.argv[2]))
     data = load(pathlib.Path(sys.argv[1]))
     # Without a source: it is not held out.
     news = load(ROOT / "Tests" / "python" / "sample" / "news.jsonl")

@@ -28,8 +28,9 @@ LAYERS = [
     ["Encoder"],
     ["Answering", "Classification", "Embedding", "Entities", "WordCounts", "LanguageModel", "Search"],
     ["Context"],
+    ["Training"],
 ]
-# (user, used): a labeller and a word-count classifier say what a classifier says.
+# (user, used): a labeller and trained classifiers say what a classifier says.
 SIBLINGS = {("Embedding", "Classification"), ("WordCounts", "Classification")}
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 

@@ -44,7 +44,7 @@
  *
  * CONTENTS. This header: status and errors, options of every call, contexts, tokens, answers, logits,
  * classification, entities, embeddings, quantizing, the process. bertqa_experimental.h, in the same
- * library: training word-count classifiers, labelling by example, recurrent language models, personal data
+ * library: training classifiers, labelling by example, recurrent language models, personal data
  * by rule and its removal, Arrow columns. Functions there are younger and may change in a minor version;
  * those here may not.
  *
@@ -327,7 +327,7 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  * JinaBert:
  *   answer    ...ForQuestionAnswering
  *   classify  ...ForSequenceClassification,
- *             WordCountClassifier (this library's own, see bertqa_trainer)
+ *             WordCountClassifier and EmbeddingClassifier (this library's own, see bertqa_trainer)
  *   entities  ...ForTokenClassification
  *   embed     ...Model; ...ForMaskedLM, ...ForPreTraining and ...LMHeadModel without their heads;
  *             StaticModel (model2vec), or StaticEmbedding in modules.json without a config.json

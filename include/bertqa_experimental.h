@@ -4,7 +4,7 @@
  * CHANGELOG reports each change. Compile hosts that use them against the header of the library that
  * they run with.
  *
- *   Training word-count classifiers  the options depend on the algorithms, and more may be added
+ *   Training classifiers             the options depend on the algorithms, and more may be added
  *   Labelling by example             one of several methods; thresholds and a "none" are undecided
  *   Counting words                   depends on the classifiers that count them
  *   Recurrent language models        states are those of LSTM and GRU; transformers need others
@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* ---- Train a word-count classifier ----------------------------------------------------------- */
+/* ---- Train a classifier ---------------------------------------------------------------------- */
 
 typedef int32_t bertqa_algorithm;
 enum {
@@ -31,18 +31,32 @@ enum {
   BERTQA_ALGORITHM_NAIVE_BAYES = 1
 };
 
+/* What a classifier knows of a text. */
+typedef int32_t bertqa_features;
+enum {
+  BERTQA_FEATURES_WORDS = 0,     /* the counts of its words: WordCountClassifier */
+  BERTQA_FEATURES_EMBEDDING = 1, /* its vector by an embedding model: EmbeddingClassifier */
+  /* Tries both. Those with the greater accuracy in the cross-validation are chosen. */
+  BERTQA_FEATURES_AUTO = 2
+};
+
 typedef struct bertqa_train_options {
   size_t struct_size;
+  /* Embedding: the directory of the model, or the name of an installed one. Its files are copied into
+   * the classifier's directory. Default NULL: the default model. */
+  const char *embedding_model;
   /* The maximum fraction of texts with a word; words in more texts are left out; above 0, at most 1.
-   * Default 0: 1. */
+   * Default 0: 1. This and other options about words concern word counts only. */
   double max_document_fraction;
-  double c;     /* logistic regression: inverse strength of L2, 1e-9...1e9; default 0: 1 */
+  /* Logistic regression: inverse strength of L2, 1e-9...1e9; default 0: 1 for words, 10 for vectors. */
+  double c;
   double alpha; /* naive Bayes: additive smoothing, above 0, at most 1e6; default 0: 1 */
   double
       tolerance; /* logistic regression: largest gradient component at the end, above 0; default 0:
                      * 1e-4 */
   uint64_t seed; /* of the folds; the same data and seed give the same files; default 0 */
-  bertqa_algorithm algorithm; /* default BERTQA_ALGORITHM_LOGISTIC_REGRESSION */
+  /* Of word counts; default BERTQA_ALGORITHM_LOGISTIC_REGRESSION, the only one for vectors. */
+  bertqa_algorithm algorithm;
   int32_t min_word_length;    /* in code points, 1...255; default 0: 3 */
   int32_t min_distinct_words; /* a text with fewer is too short to classify; default 0: 3 */
   int32_t max_ngram;          /* 1 (default, 0, too): words; 2: and pairs of neighbouring words */
@@ -56,27 +70,29 @@ typedef struct bertqa_train_options {
    * predictions, before they become probabilities; the order of labels stays. Needs folds; default
    * off. */
   bertqa_switch calibrate;
-  int32_t reserved; /* 0 */
+  bertqa_features features; /* default BERTQA_FEATURES_WORDS */
 } bertqa_train_options;
 
 #define BERTQA_TRAIN_OPTIONS_INIT \
-  { sizeof(bertqa_train_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(bertqa_train_options), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 void bertqa_train_options_init(bertqa_train_options *options, size_t struct_size);
 
-/* Collects labelled texts and trains a classifier on them. A text is counted when it is added and not
- * kept, so millions of short texts fit in memory: about 8 bytes for each distinct word of each text. Not
+/* Collects labelled texts and trains a classifier on them. A text is not kept. Its words are counted when
+ * it is added, so millions of short texts fit in memory: about 8 bytes for each distinct word of each
+ * text. Its vector is computed once, together with those of other texts: 4 bytes for each number. Not
  * thread-safe: one thread at a time. */
 typedef struct bertqa_trainer bertqa_trainer;
 
-/* Errors: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+/* Errors: INVALID_ARGUMENT, OUT_OF_MEMORY; with vectors also those of bertqa_context_create, and
+ * WRONG_MODEL for a model of another task. */
 BERTQA_MUST_CHECK bertqa_status bertqa_trainer_create(const bertqa_train_options *options,
                                                       bertqa_trainer **trainer);
 
 void bertqa_trainer_free(bertqa_trainer *trainer);
 
 /* Adds a text. A text without a word counts, too. Labels are compared as bytes. call: NULL for no
- * limits.
+ * limits. With vectors, a call that fills a group of texts reads them all.
  * Errors: INVALID_ARGUMENT (a label that is blank, is not valid UTF-8 or has a NUL), TOO_LARGE,
  * OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED; a failure leaves the trainer unchanged. */
 BERTQA_MUST_CHECK bertqa_status bertqa_trainer_add(bertqa_trainer *trainer, const char *text,
@@ -112,7 +128,7 @@ void bertqa_training_report_free(bertqa_training_report *report);
 typedef struct bertqa_training_summary {
   size_t struct_size;
   size_t text_count;
-  size_t vocabulary_size; /* features of the model */
+  size_t vocabulary_size; /* features of the model: terms, or numbers of a vector */
   double loss;     /* of the final model: mean cross-entropy, with logistic regression + L2 */
   double accuracy; /* of the cross-validation, 0...1, and those below */
   double macro_f1;
@@ -120,6 +136,11 @@ typedef struct bertqa_training_summary {
                              * probabilities of each fold calibrated by those of the others */
   int32_t iterations;       /* of L-BFGS; 0 for naive Bayes */
   int32_t is_converged;     /* within the tolerance */
+  /* With BERTQA_FEATURES_AUTO: the figures of the features that were not chosen; else NAN. */
+  double other_accuracy;
+  double other_macro_f1;
+  bertqa_features features; /* those of the model */
+  int32_t reserved;
 } bertqa_training_summary;
 
 /* NULL only for NULL. */

@@ -1,4 +1,4 @@
-/* Training a word-count classifier, and classifying with it. */
+/* Training a classifier, and classifying with it. */
 #include "check.h"
 #include "structs.h"
 
@@ -213,6 +213,51 @@ static void test_calibration(void) {
   CHECK(probabilities[1] > 0.5f && probabilities[1] < 1);
 }
 
+static void test_vectors(void) {
+  char model[4096];
+  snprintf(model, sizeof model, "%s/../tiny-bert-embedder", tiny);
+  bertqa_context *embedder = fixture_context("tiny-bert-embedder", 1);
+  const size_t length = (size_t)bertqa_context_info(embedder)->embedding_length;
+  bertqa_context_free(embedder);
+  for (bertqa_features features = BERTQA_FEATURES_EMBEDDING; features <= BERTQA_FEATURES_AUTO; features++) {
+    bertqa_train_options options = options_with(2);
+    options.features = features;
+    options.embedding_model = model;
+    bertqa_trainer *trainer = filled(&options);
+    bertqa_training_report *report = NULL;
+    const char *written = path(features == BERTQA_FEATURES_AUTO ? "auto" : "vectors");
+    CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, written, NULL, &report));
+    bertqa_trainer_free(trainer);
+    const bertqa_training_summary *summary = bertqa_training_report_summary(report);
+    if (features == BERTQA_FEATURES_EMBEDDING) {
+      CHECK(summary->features == features && summary->vocabulary_size == length && isnan(summary->other_accuracy));
+    } else {
+      CHECK(summary->features != features && summary->accuracy >= summary->other_accuracy);
+      CHECK(summary->other_macro_f1 >= 0);
+    }
+    bertqa_training_report_free(report);
+    bertqa_context *context = context_of(written, 1);
+    CHECK(bertqa_context_info(context)->task == BERTQA_TASK_CLASSIFY);
+    bertqa_classification *result = NULL;
+    CHECK_STATUS(BERTQA_OK, bertqa_classify(context, "the goal of the match", 21, NULL, &result));
+    CHECK(bertqa_classification_count(result) == 2);
+    bertqa_classification_free(result);
+    bertqa_context_free(context);
+  }
+  bertqa_trainer *trainer;
+  bertqa_train_options options = options_with(-1);
+  options.embedding_model = "/no/such";
+  options.features = 3;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, trainer, bertqa_trainer_create(&options, &trainer));
+  options.features = BERTQA_FEATURES_AUTO;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, trainer, bertqa_trainer_create(&options, &trainer));
+  CHECK(strcmp(bertqa_last_error_argument(), "features") == 0);
+  options.features = BERTQA_FEATURES_EMBEDDING;
+  CHECK_FAILS(BERTQA_ERROR_IO, trainer, bertqa_trainer_create(&options, &trainer));
+  options.embedding_model = tiny; /* which answers */
+  CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, trainer, bertqa_trainer_create(&options, &trainer));
+}
+
 static void test_groups(void) {
   double accuracies[2];
   for (int grouped = 0; grouped < 2; grouped++) {
@@ -252,7 +297,7 @@ static void test_refused(void) {
   options.algorithm = 7;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, trainer, bertqa_trainer_create(&options, &trainer));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_create(NULL, NULL));
-  CHECK_STRUCT_SIZES(bertqa_train_options, bertqa_train_options_init, calibrate, trainer,
+  CHECK_STRUCT_SIZES(bertqa_train_options, bertqa_train_options_init, features, trainer,
                      bertqa_trainer_create(options, &trainer), bertqa_trainer_free);
 
   CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(NULL, &trainer));
@@ -294,6 +339,7 @@ int main(int argc, char **argv) {
   test_labels();
   test_use();
   test_calibration();
+  test_vectors();
   test_groups();
   test_refused();
   char command[64];

@@ -7,7 +7,9 @@ import struct
 import numpy as np
 
 
-def write_model(directory, words, names, weights, temperature, min_word_length, min_distinct_words, training):
+def write_model(
+    directory, words, names, weights, temperature, max_occurrences, min_word_length, min_distinct_words, training
+):
     """weights: [word, label], written in F16; words sorted by their bytes."""
     os.makedirs(directory, exist_ok=True)
     intercept, slope = temperature
@@ -20,7 +22,11 @@ def write_model(directory, words, names, weights, temperature, min_word_length, 
         "min_distinct_words": min_distinct_words,
         "max_ngram": 1,
         "tf_idf": False,
-        "temperature": {"intercept": round(float(intercept), 4), "slope": round(float(slope), 4)},
+        "temperature": {
+            "intercept": round(float(intercept), 4),
+            "slope": round(float(slope), 4),
+            "max_occurrences": max_occurrences,
+        },
         "training": training,
     }
     with open(os.path.join(directory, "config.json"), "w", encoding="utf-8") as file:

@@ -16,6 +16,7 @@ extension Context {
     switch try runningEngine() {
     case .wordCounts(let classifier): return try classifier.classifyEach(texts, options)
     case .classification(let classifier): return try classifier.classifyEach(texts, options)
+    case .embeddingClassification(let classifier): return try classifier.classifyEach(texts, options)
     case .tokenizer, .answering, .embedding, .entities, .languageModel:
       throw wrongModel(needed: .classify)
     }

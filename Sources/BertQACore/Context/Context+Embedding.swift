@@ -85,7 +85,7 @@ extension Context {
     }
   }
 
-  fileprivate func embedder() throws(BertQAError) -> any Embedder {
+  func embedder() throws(BertQAError) -> any Embedder {
     guard case .embedding(let embedder) = try runningEngine() else {
       throw wrongModel(needed: .embed)
     }

@@ -33,7 +33,7 @@ extension Context {
       let model = classifier.model
       return (0..<model.featureCount).contains(Int(id)) ? model.table.term(Int(id)) : nil
     case .languageModel(let model): piece = model.words.vocabulary.piece(id)
-    case .tokenizer, .answering, .classification, .embedding, .entities:
+    case .tokenizer, .answering, .classification, .embedding, .embeddingClassification, .entities:
       piece = engine.tokenizer?.piece(id)
     }
     guard let piece, piece.baseAddress != nil else { return nil }
@@ -46,7 +46,7 @@ extension Context {
       let id = classifier.model.table.id(of: piece)
       return id >= 0 ? Int32(id) : nil
     case .languageModel(let model): return model.words.vocabulary.id(of: piece)
-    case .tokenizer, .answering, .classification, .embedding, .entities:
+    case .tokenizer, .answering, .classification, .embedding, .embeddingClassification, .entities:
       return engine.tokenizer?.id(of: piece)
     }
   }

@@ -6,6 +6,7 @@ enum Engine: Sendable {
   case wordCounts(WordCountClassifier)
   case classification(TextClassifier)
   case embedding(any Embedder)
+  case embeddingClassification(EmbeddingClassifier)
   case entities(EntityRecognizer)
   case languageModel(SequenceModel)
 
@@ -16,6 +17,7 @@ enum Engine: Sendable {
     case .answering(let answerer, _): answerer.tokenizer
     case .classification(let classifier): classifier.reader.reader.tokenizer
     case .embedding(let embedder): embedder.tokenizer
+    case .embeddingClassification(let classifier): classifier.embedder.tokenizer
     case .entities(let recognizer): recognizer.reader.tokenizer
     case .wordCounts, .languageModel: nil
     }
@@ -58,16 +60,38 @@ struct LoadedEngine {
     _ directory: ModelDirectory, _ options: ContextOptions
   ) throws(BertQAError) -> LoadedEngine {
     let mapped = MappedFiles()
-    let directory = try directory.loading(options.load, mapped).ofEncoder()
-    if let model = try StaticModel(directory) {
-      var loaded = try LoadedEngine(model, options, ModelInfo(directory: directory.name), directory.monitor)
-      loaded.mapped = mapped.inUse
-      return loaded
-    }
-    let source = try directory.object(in: "config.json")
-    var loaded = try LoadedEngine(directory, source, Architecture(source, directory), options)
+    let directory = directory.loading(options.load, mapped)
+    var loaded = try LoadedEngine(directory, options)
+    if let own = try LinearHead.directory(in: directory) { loaded = try loaded.classifying(with: own) }
     loaded.mapped = mapped.inUse
     return loaded
+  }
+
+  private init(_ directory: ModelDirectory, _ options: ContextOptions) throws(BertQAError) {
+    let directory = try directory.ofEncoder()
+    if let model = try StaticModel(directory) {
+      try self.init(model, options, ModelInfo(directory: directory.name), directory.monitor)
+      return
+    }
+    let source = try directory.object(in: "config.json")
+    try self.init(directory, source, Architecture(source, directory), options)
+  }
+
+  /// Returns the classifier that consists of this embedding model and a head.
+  private func classifying(with head: ModelDirectory) throws(BertQAError) -> LoadedEngine {
+    guard case .embedding(let embedder) = engine else {
+      throw BertQAError(
+        .invalidModel,
+        "\(info.directory): has the head of an \(Architecture.embeddingClassifier.name), but \(info.architecture) is no "
+          + "embedding model")
+    }
+    let head = try LinearHead(head, length: embedder.length)
+    var info = info
+    info.architecture = Architecture.embeddingClassifier.name
+    info.task = Architecture.embeddingClassifier.task
+    info.labels = head.labels
+    return LoadedEngine(
+      .embeddingClassification(EmbeddingClassifier(embedder: embedder, head: head)), info)
   }
 
   private init(
@@ -81,6 +105,11 @@ struct LoadedEngine {
     case .encoder(_, let head):
       try self.init(
         LoadedModel(directory, source, architecture), head, options, info, directory.monitor)
+    case .linear:
+      throw BertQAError(
+        .unsupported,
+        "\(source.file): architecture \(quoted(architecture.name)) belongs in the classifier's folder beside the files "
+          + "of its embedding model")
     case .table:
       throw BertQAError(
         .unsupported,

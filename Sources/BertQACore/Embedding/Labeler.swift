@@ -9,9 +9,8 @@ public final class Labeler: Sendable {
   public let labels: [String]
   private let embedder: any Embedder
   private let options: EmbedOptions
-  private let scale: Float
-  /// [labels][embedder.length], each of length 1.
-  private let prototypes: [Float]
+  /// Its weights are the labels' vectors, each of the length `scale`.
+  private let head: LinearHead
 
   /// The number of labels or examples between two polls of the monitor.
   private static let pollInterval = 1024
@@ -82,9 +81,10 @@ public final class Labeler: Sendable {
     embed.call = CallOptions()
     self.labels = labels
     self.embedder = embedder
-    self.prototypes = prototypes
     self.options = embed
-    scale = options.scale
+    for index in prototypes.indices { prototypes[index] *= options.scale }
+    head = LinearHead(
+      labels: labels, weights: prototypes, bias: try [Float](repeating: 0, count: labels.count, monitor))
   }
 
   /// Returns one result per text, in order. The first failure ends the call and names its text.
@@ -101,30 +101,7 @@ public final class Labeler: Sendable {
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     var options = options
     options.call = call
-    let monitor = CallMonitor(call)
-    // A text that cannot be read fails before the texts in front of it are classified.
-    var results = try [Result<Classification, BertQAError>](results: .missing, count: texts.count, monitor)
-    try embedder.forEachVector(of: texts, called: "texts", options) {
-      results[$0] = .failure($1)
-    } _: { index, vector, windowCount throws(BertQAError) in
-      let logits = try labels.indices.checkedMap { label throws(BertQAError) in
-        if label % Self.pollInterval == 0 { try monitor.check() }
-        let first = label * embedder.length
-        var cosine = 0.0
-        for feature in 0..<embedder.length {
-          cosine += Double(prototypes[first + feature]) * Double(vector[feature])
-        }
-        return scale * Float(cosine)
-      }
-      var result = try monitor.temporarily { () throws(BertQAError) in
-        try Classification(
-          logits: logits, labels: labels, problemType: .singleLabel, CallPoll(monitor))
-      }
-      try monitor.holdResult(result.scores.count, of: LabelScore.self)
-      result.windowCount = windowCount
-      results[index] = .success(result)
-    }
-    return results
+    return try head.classifyEach(texts, embedder, options)
   }
 
   public func classify(

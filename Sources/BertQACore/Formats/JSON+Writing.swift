@@ -46,3 +46,20 @@ extension JSON {
     text += "\""
   }
 }
+
+extension JSON {
+  static func number(_ value: Int) -> JSON {
+    .number(Number(double: Double(value), integer: Int64(value)))
+  }
+
+  static func number(_ value: Double) -> JSON { .number(Number(double: value, integer: nil)) }
+}
+
+extension JSON.Object {
+  /// The labels of a classifier by their numbers, as `id2label` has them.
+  init(labels: [String]) {
+    for (id, label) in labels.enumerated() {
+      members.append(Member(key: "\(id)", value: .string(label)))
+    }
+  }
+}

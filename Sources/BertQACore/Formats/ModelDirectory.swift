@@ -18,6 +18,7 @@ public struct ModelDirectory: Sendable {
   private(set) var folder = ""
   private var load = ModelLoad.mmap
   private var mapped: MappedFiles?
+  private var opened: OpenedFiles?
   /// Polled while files are read and parsed.
   private(set) var monitor = CallMonitor(CallOptions())
 
@@ -81,6 +82,13 @@ public struct ModelDirectory: Sendable {
     return directory
   }
 
+  /// Returns the same directory. The names of the files that are opened in it are added to `opened`.
+  func recording(_ opened: OpenedFiles) -> ModelDirectory {
+    var directory = self
+    directory.opened = opened
+    return directory
+  }
+
   /// Returns the same directory for one call, whose monitor it polls.
   func asking(_ monitor: CallMonitor) -> ModelDirectory {
     var directory = self
@@ -127,6 +135,7 @@ public struct ModelDirectory: Sendable {
     guard Self.isPlain(file) else {
       throw BertQAError(.invalidModel, "\(name): \(quoted(file)) is not the name of a file in this directory")
     }
+    opened?.add(file)
     switch source {
     case .unopened(let code):
       guard !name.isEmpty else {

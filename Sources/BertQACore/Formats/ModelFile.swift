@@ -216,3 +216,14 @@ final class MappedFiles: Sendable {
 
   var inUse: [ModelFile] { references.withLock { $0.compactMap(\.file) } }
 }
+
+/// The names of the files of a directory that a model was loaded from, each once.
+final class OpenedFiles: Sendable {
+  private let opened = Mutex<[String]>([])
+
+  func add(_ name: String) {
+    opened.withLock { if !$0.contains(name) { $0.append(name) } }
+  }
+
+  var names: [String] { opened.withLock { $0 } }
+}

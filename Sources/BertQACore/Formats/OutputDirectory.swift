@@ -6,6 +6,7 @@ final class OutputDirectory {
   let path: String
   private let temporary: String
   private var names: [String] = []
+  private var folders: [String] = []
   private var isCommitted = false
 
   /// `path` must not exist, or must be an empty directory. Its parent must exist.
@@ -25,6 +26,7 @@ final class OutputDirectory {
   deinit {
     guard !isCommitted else { return }
     for name in names { unlink("\(temporary)/\(name)") }
+    for folder in folders { rmdir("\(temporary)/\(folder)") }
     rmdir(temporary)
   }
 
@@ -57,8 +59,13 @@ final class OutputDirectory {
     throw BertQAError(.io, "\(path): remove the directories \(path).partial-* first")
   }
 
-  /// Creates a file to write to.
+  /// Creates a file to write to, in the directory or in a folder of it.
   func makeFile(_ name: String) throws(BertQAError) -> OutputFile {
+    if let slash = name.firstIndex(of: "/"), !folders.contains(String(name[..<slash])) {
+      let folder = String(name[..<slash])
+      guard mkdir("\(temporary)/\(folder)", 0o777) == 0 else { throw .system("create", folder) }
+      folders.append(folder)
+    }
     names.append(name)
     return try OutputFile(path: "\(temporary)/\(name)")
   }
@@ -78,6 +85,7 @@ final class OutputDirectory {
 
   /// Moves the directory into place, durably.
   func commit() throws(BertQAError) {
+    for folder in folders { try Self.synchronize("\(temporary)/\(folder)") }
     try Self.synchronize(temporary)
     guard rename(temporary, path) == 0 else { throw .system("put in place", path) }
     isCommitted = true

@@ -12,9 +12,14 @@ struct Architecture: Sendable, Equatable {
     case recurrent
     /// A table of vectors.
     case table
+    /// A linear layer on the vectors of an embedding model.
+    case linear
   }
 
   static let wordCountClassifier = Architecture(name: "WordCountClassifier", kind: .wordCounts)
+  static let embeddingClassifier = Architecture(name: "EmbeddingClassifier", kind: .linear)
+  /// The file of a classifier of vectors that names it, beside the files of its embedding model.
+  static let embeddingClassifierFile = "classifier/config.json"
   static let lstmLanguageModel = Architecture(name: "LSTMLanguageModel", kind: .recurrent)
   static let gruLanguageModel = Architecture(name: "GRULanguageModel", kind: .recurrent)
 
@@ -25,7 +30,7 @@ struct Architecture: Sendable, Equatable {
 
   /// The architectures that are not encoders.
   static let others = [
-    wordCountClassifier, lstmLanguageModel, gruLanguageModel, model2vec, staticEmbedding,
+    wordCountClassifier, embeddingClassifier, lstmLanguageModel, gruLanguageModel, model2vec, staticEmbedding,
   ]
 
   /// Every family with every head, and the other architectures.
@@ -45,7 +50,7 @@ struct Architecture: Sendable, Equatable {
   var task: ModelTask {
     switch kind {
     case .encoder(_, let head): head.task
-    case .wordCounts: .classify
+    case .wordCounts, .linear: .classify
     case .recurrent: .predict
     case .table: .embed
     }

@@ -48,6 +48,15 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
     self.detail = detail
   }
 
+  /// Throws `.invalidArgument` if the argument `name` is outside the range that the documentation allows.
+  static func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(BertQAError) {
+    guard range.contains(value) else {
+      throw BertQAError(
+        .invalidArgument, argument: name,
+        "is \(value), but must be \(range.lowerBound) to \(range.upperBound)")
+    }
+  }
+
   /// Returns the same failure for item `index` of the array argument `collection`.
   public func of(item index: Int, in collection: String) -> BertQAError {
     var error = self

@@ -9,8 +9,8 @@ public struct WordCountOptions: Sendable {
   public init() {}
 
   func validate() throws(BertQAError) {
-    try TrainOptions.check("min_word_length", minWordLength, 1...WordScanner.maximumBytes)
-    try TrainOptions.check("max_ngram", maxNGram, 1...2)
+    try BertQAError.check("min_word_length", minWordLength, 1...WordScanner.maximumBytes)
+    try BertQAError.check("max_ngram", maxNGram, 1...2)
   }
 }
 

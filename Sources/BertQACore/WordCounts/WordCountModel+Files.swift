@@ -9,8 +9,7 @@ extension WordCountModel {
     let monitor = directory.monitor
     let table = try vocabulary(directory.file("vocab.txt", limit: ModelFile.vocabularyLimit), monitor)
     let featureCount = table.count
-    if let size = try reader.integer("vocab_size", in: 1...TrainOptions.vocabularyLimit), size != featureCount
-    {
+    if let size = try reader.integer("vocab_size", in: 1...vocabularyLimit), size != featureCount {
       throw BertQAError(
         .invalidModel,
         "\(directory.path(of: "vocab.txt")): \(featureCount) lines, but config.json has \"vocab_size\" \(size)"
@@ -55,7 +54,7 @@ extension WordCountModel {
         let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
         let term = UnsafeBufferPointer(rebasing: rest[..<end])
         let line = table.count
-        guard isTerm(term), line < TrainOptions.vocabularyLimit else {
+        guard isTerm(term), line < vocabularyLimit else {
           throw BertQAError(
             .invalidModel,
             "\(file.path): line \(line + 1) is neither a word nor a pair of words: "
@@ -72,6 +71,9 @@ extension WordCountModel {
       return table
     }
   }
+
+  /// Ids in files and matrices have 32 bits.
+  static let vocabularyLimit = 1 << 28
 
   /// The number of terms between two polls of the monitor.
   private static let checkInterval = 4096
@@ -116,30 +118,6 @@ extension WordCountModel {
   }
 }
 
-extension LengthTemperature {
-  fileprivate init(_ reader: ObjectReader) throws(BertQAError) {
-    guard let own = try reader.reader("temperature") else { return }
-    intercept = try Self.coefficient("intercept", own)
-    slope = try Self.coefficient("slope", own)
-  }
-
-  private static func coefficient(_ key: String, _ reader: ObjectReader) throws(BertQAError) -> Double {
-    let value = try reader.number(key) ?? 0
-    guard limits.contains(value) else {
-      throw reader.mismatch(
-        key, .number(value), expected: "a number in \(limits.lowerBound)...\(limits.upperBound)")
-    }
-    return value
-  }
-
-  fileprivate var json: JSON.Object {
-    var object = JSON.Object()
-    object["intercept"] = .number(intercept)
-    object["slope"] = .number(slope)
-    return object
-  }
-}
-
 extension WordCountSettings {
   fileprivate init(_ reader: ObjectReader) throws(BertQAError) {
     minWordLength = try reader.integer("min_word_length", in: 1...WordScanner.maximumBytes) ?? minWordLength
@@ -153,33 +131,18 @@ extension WordCountSettings {
 
 extension WordCountModel {
   /// Writes `config.json`, `vocab.txt` and `model.safetensors`; docs/classification.md describes them.
-  func write(to directory: OutputDirectory, options: TrainOptions) throws(BertQAError) {
-    try directory.write(JSON.object(configuration(options)).text + "\n", to: "config.json")
+  /// - Parameter training: a record of the settings of the training.
+  func write(to directory: OutputDirectory, training: JSON.Object) throws(BertQAError) {
+    try directory.write(JSON.object(configuration(training)).text + "\n", to: "config.json")
     try writeVocabulary(to: directory)
     try writeWeights(to: directory)
   }
 
-  private func configuration(_ options: TrainOptions) -> JSON.Object {
-    var names = JSON.Object()
-    for (id, label) in labels.enumerated() {
-      names.members.append(.init(key: "\(id)", value: .string(label)))
-    }
-    var training = JSON.Object()
-    training["algorithm"] = .string(options.algorithm.description)
-    switch options.algorithm {
-    case .logisticRegression:
-      training["c"] = .number(options.c)
-      training["tolerance"] = .number(options.tolerance)
-    case .naiveBayes: training["alpha"] = .number(options.alpha)
-    }
-    training["min_document_count"] = .number(options.minDocumentCount)
-    training["max_document_fraction"] = .number(options.maxDocumentFraction)
-    training["max_vocabulary"] = .number(options.maxVocabulary)
-
+  private func configuration(_ training: JSON.Object) -> JSON.Object {
     var object = JSON.Object()
     object["architectures"] = .array([.string(Architecture.wordCountClassifier.name)])
     object["model_type"] = .string("word_count")
-    object["id2label"] = .object(names)
+    object["id2label"] = .object(JSON.Object(labels: labels))
     object["vocab_size"] = .number(featureCount)
     object["min_word_length"] = .number(settings.minWordLength)
     object["min_distinct_words"] = .number(settings.minDistinctWords)
@@ -228,12 +191,4 @@ extension WordCountModel {
     static let bias = "classifier.bias"
     static let idf = "idf"
   }
-}
-
-extension JSON {
-  fileprivate static func number(_ value: Int) -> JSON {
-    .number(Number(double: Double(value), integer: Int64(value)))
-  }
-
-  fileprivate static func number(_ value: Double) -> JSON { .number(Number(double: value, integer: nil)) }
 }

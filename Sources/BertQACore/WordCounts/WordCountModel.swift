@@ -1,5 +1,3 @@
-import Glibc
-
 /// A word-count classifier: scores that are linear in the word counts of a text. Immutable.
 final class WordCountModel: @unchecked Sendable {
   // Sendable: nothing changes after init.
@@ -28,26 +26,6 @@ final class WordCountModel: @unchecked Sendable {
     self.bias = bias
     self.idf = idf
     self.temperature = temperature
-  }
-
-  /// Converts a trained model to single precision.
-  convenience init(
-    _ fitted: borrowing FittedModel, _ texts: borrowing TrainingTexts, labels: [String],
-    _ options: TrainOptions, temperature: LengthTemperature, _ monitor: CallMonitor
-  ) throws(BertQAError) {
-    var table = TermTable()
-    for id in fitted.selection.terms {
-      if table.count % 4096 == 0 { try monitor.check() }
-      _ = try table.insert(texts.table.term(Int(id)))
-    }
-    var weights = GrowableBuffer<Float>()
-    try weights.reserve(fitted.model.weights.count)
-    for weight in fitted.model.weights.elements { try weights.append(Float(weight)) }
-    var idf = GrowableBuffer<Float>()
-    for weight in fitted.selection.idf ?? [] { try idf.append(Float(weight)) }
-    self.init(
-      settings: WordCountSettings(options), labels: labels, table: table, weights: weights,
-      bias: fitted.model.bias.map { Float($0) }, idf: idf, temperature: temperature)
   }
 
   var labelCount: Int { labels.count }
@@ -101,34 +79,4 @@ struct WordCountSettings: Sendable, Equatable {
   var usesTFIDF = false
 
   init() {}
-
-  init(_ options: TrainOptions) {
-    minWordLength = options.minWordLength
-    minDistinctWords = options.minDistinctWords
-    maxNGram = options.maxNGram
-    usesTFIDF = options.usesTFIDF
-  }
-}
-
-/// The temperature that divides a word-count model's logits before they become probabilities: exp(intercept +
-/// slope · ln(1 + occurrences)). The occurrences are those of the model's features in the text.
-///
-/// Logits grow with the length of a text, because each occurrence counts as independent evidence, although
-/// the second half of a text mostly repeats what the first said. One temperature for all texts (Guo et al.
-/// 2017, On Calibration of Modern Neural Networks) would leave long texts overconfident and make short ones
-/// underconfident.
-struct LengthTemperature: Sendable, Equatable {
-  var intercept = 0.0
-  var slope = 0.0
-
-  /// Leaves logits as they are.
-  static let one = LengthTemperature()
-
-  /// The range of both numbers. With 2³¹ words and the maximum of both, the exponent is 225: exp(225) and
-  /// exp(-225) are finite, and so are logits divided by them.
-  static let limits = -10.0...10.0
-
-  func at(occurrences: Int) -> Double {
-    self == .one ? 1 : exp(intercept + slope * log(1 + Double(occurrences)))
-  }
 }

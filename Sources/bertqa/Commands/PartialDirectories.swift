@@ -13,10 +13,16 @@ enum PartialDirectories {
       guard parts.count == 2, let process = pid_t(parts[0]), Int(parts[1]) != nil, FileWriting.isGone(process)
       else { continue }
       let partial = "\(directory)/\(entry)"
-      for file in FileWriting.names(in: partial) where file != "." && file != ".." {
-        unlink("\(partial)/\(file)")
-      }
-      rmdir(partial)
+      remove(directory: partial, depth: 1)
     }
+  }
+
+  /// - Parameter depth: of its folders.
+  private static func remove(directory: String, depth: Int) {
+    for file in FileWriting.names(in: directory) where file != "." && file != ".." {
+      let path = "\(directory)/\(file)"
+      if unlink(path) != 0, depth > 0 { remove(directory: path, depth: depth - 1) }
+    }
+    rmdir(directory)
   }
 }

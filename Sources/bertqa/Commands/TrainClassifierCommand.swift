@@ -45,7 +45,19 @@ struct TrainClassifierCommand: Command {
           ),
         ]),
       OptionSection(
-        "What is counted",
+        "What the classifier knows of a text",
+        [
+          OptionRow(
+            .features, value: "F", choices: features.map(\.key),
+            "the counts of its words, its vector by an embedding model, or whichever of both has the greater accuracy in "
+              + "the cross-validation: {}; default words"),
+          OptionRow(
+            .model, letter: "m", value: "DIR", use: .model,
+            "directory or name of the embedding model; default: the one installed with bertqa",
+            detail: "Its files are copied into the classifier's directory."),
+        ]),
+      OptionSection(
+        "Which words are counted",
         [
           OptionRow(.minWordLength, value: "N", "minimum number of code points of a word; default 3"),
           OptionRow(
@@ -64,10 +76,10 @@ struct TrainClassifierCommand: Command {
         [
           OptionRow(
             .algorithm, value: "A", choices: algorithms.map(\.key),
-            "training algorithm: {}; default logistic_regression"),
+            "training algorithm of word counts: {}; default logistic_regression"),
           OptionRow(
             .c, value: "X",
-            "logistic regression: inverse strength of the penalty on weights; default 1"),
+            "logistic regression: inverse strength of the penalty on weights; default 1, for vectors 10"),
           OptionRow(.alpha, value: "X", "naive Bayes: additive smoothing; default 1"),
           OptionRow(
             .maxIterations, value: "N", "logistic regression: maximum number of iterations; default 1000"),
@@ -113,6 +125,8 @@ struct TrainClassifierCommand: Command {
   private static let algorithms: KeyValuePairs<String, TrainingAlgorithm> = [
     "logistic_regression": .logisticRegression, "naive_bayes": .naiveBayes,
   ]
+
+  private static let features = TrainingFeatures.allCases.map { (key: $0.description, value: $0) }
 
   private let files: [ArgumentText]
   private let directory: String
@@ -183,6 +197,8 @@ struct TrainClassifierCommand: Command {
   private mutating func set(_ given: ParsedOption) throws(ToolError) {
     switch given.option {
     case .onError: skipsWrongRecords = try given.choice(from: Self.actions)
+    case .features: options.features = try given.choice(from: Self.features)
+    case .model: options.embeddingModel = given.string
     case .algorithm: options.algorithm = try given.choice(from: Self.algorithms)
     case .minWordLength: options.minWordLength = try given.integer()
     case .minDistinctWords: options.minDistinctWords = try given.integer()
@@ -214,7 +230,7 @@ struct TrainClassifierCommand: Command {
     PartialDirectories.remove(of: directory)
     // Reports invalid options before anything is read.
     let trainer = try ofCore(Self.invocation) { () throws(BertQAError) in
-      try WordCountTrainer(options: options)
+      try ClassifierTrainer(options: options)
     }
     var tally = Tally()
     for file in files {
@@ -348,7 +364,7 @@ struct TrainClassifierCommand: Command {
   }
 
   private static func add(
-    _ fields: [UnsafeBufferPointer<UInt8>], to trainer: WordCountTrainer, _ tally: inout Tally
+    _ fields: [UnsafeBufferPointer<UInt8>], to trainer: ClassifierTrainer, _ tally: inout Tally
   ) throws(RecordProblem) {
     let name = try name(of: fields[1])
     do throws(BertQAError) {

@@ -60,6 +60,7 @@ enum Option: String, CaseIterable {
   case convert
   case path
   case embedModel = "embed-model"
+  case features
   case algorithm
   case minWordLength = "min-word-length"
   case minDistinctWords = "min-distinct-words"

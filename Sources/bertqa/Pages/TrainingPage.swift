@@ -13,7 +13,7 @@ struct TrainingPage {
     var body = "<h1>Training report</h1>\n"
     body += Self.table([
       ("texts", String(report.textCount)), ("labels", String(report.labels.count)),
-      ("vocabulary", String(report.vocabularySize)),
+      (report.features == .words ? "vocabulary" : "numbers of a vector", String(report.vocabularySize)),
     ])
     if report.confusion.isEmpty {
       body += "<p class=\"faint\">There was no cross-validation.</p>\n"

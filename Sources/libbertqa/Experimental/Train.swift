@@ -2,7 +2,7 @@ import BertQACore
 import CBertQAHeader
 
 final class TrainerHandle: Handle {
-  let trainer: WordCountTrainer
+  let trainer: ClassifierTrainer
   let progress: TrainingProgress
   /// The group of texts added from now on.
   var group: [UInt8] = []
@@ -12,7 +12,7 @@ final class TrainerHandle: Handle {
     var options = options
     options.progress = { stage, fraction in progress.report?(stage, fraction) }
     self.progress = progress
-    trainer = try WordCountTrainer(options: options)
+    trainer = try ClassifierTrainer(options: options)
   }
 }
 
@@ -41,7 +41,7 @@ private func trainOptions(
   options.minDocumentCount = number(raw.min_document_count, default: options.minDocumentCount)
   options.maxDocumentFraction = number(raw.max_document_fraction, default: options.maxDocumentFraction)
   options.maxVocabulary = number(raw.max_vocabulary, default: options.maxVocabulary)
-  options.c = number(raw.c, default: options.c)
+  if raw.c != 0 { options.c = raw.c }
   options.alpha = number(raw.alpha, default: options.alpha)
   options.maxIterations = number(raw.max_iterations, default: options.maxIterations)
   options.tolerance = number(raw.tolerance, default: options.tolerance)
@@ -49,7 +49,10 @@ private func trainOptions(
   options.threads = Int(raw.threads)
   options.seed = raw.seed
   options.calibrates = try switched(raw.calibrate, "calibrate") ?? options.calibrates
-  try checkReserved(raw.reserved)
+  options.features = try enumeration(raw.features, "features")
+  if raw.embedding_model != nil {
+    options.embeddingModel = try pathArgument(raw.embedding_model, "embedding_model")
+  }
   return options
 }
 

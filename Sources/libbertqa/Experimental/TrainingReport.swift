@@ -30,6 +30,9 @@ extension bertqa_training_summary {
     calibration_error = report.calibrationError
     iterations = Int32(clamping: report.iterations)
     is_converged = report.hasConverged ? 1 : 0
+    other_accuracy = report.otherAccuracy
+    other_macro_f1 = report.otherMacroF1
+    features = report.features.rawValue
   }
 }
 

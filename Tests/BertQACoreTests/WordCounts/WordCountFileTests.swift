@@ -9,7 +9,7 @@ import Testing
     var options = TrainOptions.quick
     options.usesTFIDF = true
     options.maxNGram = 2
-    let trainer = try WordCountTrainer(options: options)
+    let trainer = try ClassifierTrainer(options: options)
     for (text, label) in [("red green blue", "colour"), ("one two three", "number")] {
       try trainer.add(text, label: label)
     }

@@ -42,9 +42,9 @@ import Testing
     let corpus = TrainingCorpus(count: 60, labelCount: 3)
     let context = try corpus.context(directory)
     // Words that the model does not know leave the bias alone; two equal labels come in order.
-    let trainer = try WordCountTrainer(options: .quick)
+    let trainer = try ClassifierTrainer(options: .quick)
     for label in ["b", "a", "c"] { try trainer.add("one two three \(label)", label: label) }
-    let (model, _) = try trainer.train(CallMonitor(CallOptions()))
+    let (model, _) = try trainer.trained()
     let counts = try WordCounts(featureCount: model.featureCount)
     let result = try Classification(
       logits: model.logits(of: counts, scale: 1), labels: model.labels, problemType: .singleLabel)

@@ -130,8 +130,9 @@ def report(labels=LABELS, confusion=None, **fields):
         ]
     nan = float("nan")
     values = {
-        "text_count": 12_705, "vocabulary_size": 1000, "iterations": 17, "is_converged": True, "loss": 0.1,
+        "text_count": 12_705, "features": "words", "vocabulary_size": 1000, "iterations": 17, "is_converged": True, "loss": 0.1,
         "accuracy": 0.875, "macro_f1": 0.75, "calibration_error": 0.01, "confusion": confusion,
+        "other_accuracy": None, "other_macro_f1": None,
         "labels": [bertqa.TrainingLabel(label, 90 + i, 0.5, 0.25, nan if i else 0.333) for i, label in enumerate(labels)],
     }  # fmt: skip
     return bertqa.TrainingReport(**{**values, **fields})

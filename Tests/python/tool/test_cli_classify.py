@@ -6,7 +6,6 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 import bertqa
 from cli import run, run_json, run_on_terminal
 from conftest import FIXTURES, SAMPLE
+from samples import entailment_model
 
 NEWS = [json.loads(line) for line in (SAMPLE / "news.jsonl").read_text(encoding="utf-8").splitlines()]
 SPORT = next(item["text"] for item in NEWS if item["label"] == "sport")
@@ -226,8 +226,9 @@ def test_leftovers_of_killed_runs_are_removed(tmp_path):
     process = subprocess.Popen(["true"])
     process.wait()
     for number in process.pid, os.getpid():
-        (tmp_path / f"model.partial-{number}-0").mkdir()
+        (tmp_path / f"model.partial-{number}-0" / "classifier").mkdir(parents=True)
         (tmp_path / f"model.partial-{number}-0" / "config.json").touch()
+        (tmp_path / f"model.partial-{number}-0" / "classifier" / "config.json").touch()
     run("train-classifier", "--folds=0", "-o", tmp_path / "model", input=jsonl(DATA))
     assert {path.name for path in tmp_path.iterdir()} == {"model", f"model.partial-{os.getpid()}-0"}
 
@@ -279,6 +280,30 @@ def test_report(tmp_path):
     assert "holdout" not in report
     for name in ("config.json", "vocab.txt", "model.safetensors"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_features(tmp_path):
+    embedder = FIXTURES / "tiny-bert-embedder"
+    data = jsonl([(item["text"], item["label"]) for item in NEWS])
+    arguments = ["train-classifier", "-m", embedder, "--folds=2", "--calibrate"]
+    [report] = run_json(*arguments, "--features=embedding", "-o", tmp_path / "vectors", input=data)
+    with bertqa.Context(embedder) as context:
+        assert report["features"] == "embedding" and report["vocabulary_size"] == context.info.embedding_length
+    assert "other_accuracy" not in report
+    [found] = run_json("classify", "-m", tmp_path / "vectors", NEWS[0]["text"])
+    assert {label["label"] for label in found["labels"]} == set(report["labels"])
+    output, _ = run("filter", "--task=classify", "-m", tmp_path / "vectors", input=jsonl([(NEWS[0]["text"], "")]))
+    assert json.loads(output)["bertqa"]["labels"] == found["labels"]
+    [words] = run_json("train-classifier", "--folds=2", "--calibrate", "-o", tmp_path / "words", input=data)
+    [auto] = run_json(*arguments, "--features=auto", "-o", tmp_path / "auto", input=data)
+    better, worse = sorted([report, words], key=lambda each: (-each["accuracy"], each["features"] == "embedding"))
+    assert auto["features"] == better["features"] and auto["accuracy"] == better["accuracy"]
+    assert auto["other_accuracy"] == worse["accuracy"] and auto["other_macro_f1"] == worse["macro_f1"]
+    message = run("train-classifier", "--features=pictures", "-o", tmp_path / "no", input=data, code=2)[1]
+    assert "words, embedding, auto" in message
+    arguments = ["--features=embedding", "-m", FIXTURES / "tiny-bert", "-o", tmp_path / "no"]
+    message = run("train-classifier", *arguments, input=data, code=None)[1]
+    assert "cannot embed" in message and not (tmp_path / "no").exists()
 
 
 def test_holdout(tmp_path):
@@ -389,7 +414,7 @@ def test_calibrate_and_groups(tmp_path):
     assert calibrated["accuracy"] == apart["accuracy"]
     assert calibrated["calibration_error"] < 0.02 < apart["calibration_error"] - 0.02
     temperature = json.loads((tmp_path / "calibrated" / "config.json").read_text())["temperature"]
-    assert set(temperature) == {"intercept", "slope"}
+    assert set(temperature) == {"intercept", "slope", "max_occurrences"}
     for name in ("vocab.txt", "model.safetensors"):
         assert (tmp_path / "apart" / name).read_bytes() == (tmp_path / "calibrated" / name).read_bytes()
     one = re.sub(rb'"source": .', b'"source": 0', data)
@@ -447,10 +472,7 @@ def test_progress_on_a_terminal(tmp_path):
 
 
 def test_labels_of_the_callers_choice(tmp_path):
-    model = shutil.copytree(FIXTURES / "tiny-bert-classifier", tmp_path / "model")
-    config = json.loads((model / "config.json").read_text())
-    config["id2label"] = {"0": "contradiction", "1": "neutral", "2": "entailment"}
-    (model / "config.json").write_text(json.dumps(config))
+    model = entailment_model(tmp_path / "model")
     text, labels = "the quick brown fox", ["dog", "king of france", "fox"]
     arguments = ["-m", model, "--labels", "dog, king of france", "--labels=fox", "--multi-label"]
     arguments += ["--hypothesis-template", "the {} jumps"]

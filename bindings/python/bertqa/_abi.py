@@ -185,18 +185,19 @@ class QuantizeReport(Options):
 
 class TrainOptions(Options):
     _fields_ = [
-        ("struct_size", c_size_t), ("max_document_fraction", c_double), ("c", c_double), ("alpha", c_double),
-        ("tolerance", c_double), ("seed", c_uint64), ("algorithm", c_int32), ("min_word_length", c_int32),
-        ("min_distinct_words", c_int32), ("max_ngram", c_int32), ("tf_idf", Switch), ("min_document_count", c_int32),
-        ("max_vocabulary", c_int32), ("max_iterations", c_int32), ("folds", c_int32), ("threads", c_int32),
-        ("calibrate", Switch), ("reserved", c_int32),
+        ("struct_size", c_size_t), ("embedding_model", c_char_p), ("max_document_fraction", c_double), ("c",
+        c_double), ("alpha", c_double), ("tolerance", c_double), ("seed", c_uint64), ("algorithm", c_int32),
+        ("min_word_length", c_int32), ("min_distinct_words", c_int32), ("max_ngram", c_int32), ("tf_idf", Switch),
+        ("min_document_count", c_int32), ("max_vocabulary", c_int32), ("max_iterations", c_int32), ("folds", c_int32),
+        ("threads", c_int32), ("calibrate", Switch), ("features", c_int32),
     ]
 
 class TrainingSummary(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("text_count", c_size_t), ("vocabulary_size", c_size_t), ("loss", c_double),
         ("accuracy", c_double), ("macro_f1", c_double), ("calibration_error", c_double), ("iterations", c_int32),
-        ("is_converged", c_int32),
+        ("is_converged", c_int32), ("other_accuracy", c_double), ("other_macro_f1", c_double), ("features", c_int32),
+        ("reserved", c_int32),
     ]
 
 class TrainingLabel(Structure):

@@ -88,7 +88,7 @@ def classify_column(
     **options: "Unpack[ClassifyOptions]",
 ) -> Any:
     """Classifies each row. Returns a struct column with the fields label, probability and probabilities, a list in
-    the order of context.info.labels.
+    the order of context.info.labels, or of the option labels.
 
     second_texts: for models of pairs: the pairs' second texts, a column or one text for all rows.
     top_k: returns instead, for each row, a list of this many labels, structs of label and probability, the

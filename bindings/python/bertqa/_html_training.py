@@ -23,7 +23,7 @@ def training_html(report: "TrainingReport") -> str:
     figures = [
         f"{report.text_count:,} texts",
         f"{len(report.labels):,} labels",
-        f"{report.vocabulary_size:,} words",
+        f"{report.vocabulary_size:,} {'words' if report.features == 'words' else 'numbers of a vector'}",
     ]
     if is_validated:
         figures += [

@@ -1,6 +1,7 @@
 """Options: keyword arguments of the calls, with their documentation for help()."""
 
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, TypedDict
+import os
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, TypedDict, Union
 
 if TYPE_CHECKING:
     from ._sequence_results import Word
@@ -142,7 +143,10 @@ class EmbedOptions(CallOptions, total=False):
 class TrainOptions(CallOptions, total=False):
     """Keyword arguments of train_classifier. An option that is None or absent has its default.
 
-    algorithm: "logistic_regression" or "naive_bayes"; default "logistic_regression".
+    features: "words" (their counts), "embedding" (the vector of an embedding model), or "auto": whichever of both has
+        the greater accuracy in the cross-validation; default "words".
+    embedding_model: the directory or name of the embedding model, whose files are copied; default: the installed one.
+    algorithm: of word counts: "logistic_regression" or "naive_bayes"; default "logistic_regression".
     min_word_length: shorter words, in code points, are left out, 1...1000; default 3.
     min_distinct_words: texts with fewer distinct words are not classified, at least 1; default 3.
     max_ngram: 1: words; 2: also pairs of neighbouring words; default 1.
@@ -150,7 +154,7 @@ class TrainOptions(CallOptions, total=False):
     min_document_count: words in fewer texts are left out, at least 1; default 1.
     max_document_fraction: words in a larger part of the texts are left out, above 0, at most 1; default 1.
     max_vocabulary: the maximum number of words, of which the most frequent are kept, 1...2**28; default 262144.
-    c: logistic regression: inverse strength of L2, 1e-6...1e6; default 1.
+    c: logistic regression: inverse strength of L2, 1e-9...1e9; default 1 for words, 10 for vectors.
     alpha: naive Bayes: additive smoothing, 1e-6...1e6; default 1.
     max_iterations: logistic regression: the iterations of L-BFGS, at least 1; default 1000.
     tolerance: logistic regression: the largest gradient component at which it stops, above 0; default 1e-4.
@@ -161,6 +165,8 @@ class TrainOptions(CallOptions, total=False):
     seed: the seed of the folds, 0...2**64 - 1; the same data and seed give the same files; default 0.
     """
 
+    features: Optional[str]
+    embedding_model: "Union[str, os.PathLike[str], None]"
     algorithm: Optional[str]
     min_word_length: Optional[int]
     min_distinct_words: Optional[int]

@@ -1,4 +1,4 @@
-"""Training of word-count classifiers."""
+"""Training of classifiers."""
 
 import ctypes
 import itertools
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ._options import TrainOptions
 
+FEATURES = ("words", "embedding", "auto")
 ALGORITHMS = ("logistic_regression", "naive_bayes")
 _MISSING: Any = object()
 #: With more labels there is no confusion matrix, as its size is quadratic.
@@ -35,7 +36,7 @@ def train_classifier(
 ) -> TrainingReport:
     """Trains a classifier on texts and their labels and writes it to a new directory, for bertqa.Context.
 
-    Texts are counted as they are read and are not kept, so both arguments can be generators. The stages passed to
+    Texts are counted or become vectors as they are read, and are not kept, so both arguments can be generators. The stages passed to
     `progress` are "cross-validation" and "training". options: see help(bertqa.TrainOptions).
     groups: the group of each text, such as its author or source. The cross-validation, and a calibration by it,
         then predicts whole unseen groups.
@@ -45,10 +46,14 @@ def train_classifier(
         if is_text(values):
             raise TypeError(f"{name} is one text; give a list of them")
     path = path_bytes(directory, "directory")
+    settings = _abi.TrainOptions()
+    model = options.pop("embedding_model", None)
+    if model is not None:
+        settings.embedding_model = path_bytes(model, "embedding_model")
     call = Call(
         options,
-        _abi.TrainOptions(),
-        choices={"algorithm": ALGORITHMS},
+        settings,
+        choices={"algorithm": ALGORITHMS, "features": FEATURES},
         zeros={"folds": -1, "threads": 0, "seed": 0},
     )
     pointer = ctypes.c_void_p()
@@ -92,6 +97,7 @@ def _report(report: Handle) -> TrainingReport:
         confusion = [[lib.training_report_confusion(pointer, i, j) for j in range(count)] for i in range(count)]
     return TrainingReport(
         text_count=summary.text_count,
+        features=FEATURES[summary.features],
         vocabulary_size=summary.vocabulary_size,
         labels=[
             TrainingLabel(
@@ -106,4 +112,11 @@ def _report(report: Handle) -> TrainingReport:
         macro_f1=summary.macro_f1,
         calibration_error=summary.calibration_error,
         confusion=confusion,
+        other_accuracy=_number(summary.other_accuracy),
+        other_macro_f1=_number(summary.other_macro_f1),
     )
+
+
+def _number(value: float) -> Optional[float]:
+    """Returns None for NaN."""
+    return value if value == value else None

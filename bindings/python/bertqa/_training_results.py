@@ -1,7 +1,7 @@
 """Reports of trainings and quantisations: plain values."""
 
 from dataclasses import dataclass
-from typing import List
+from typing import List, Optional
 
 from ._html_training import training_html
 from ._value import Value
@@ -27,7 +27,8 @@ class TrainingReport(Value):
     """The report of a training. Cross-validated figures are NaN without folds.
 
     text_count: the number of texts.
-    vocabulary_size: the number of features of the model.
+    features: "words" or "embedding".
+    vocabulary_size: the number of features of the model: terms, or the numbers of a vector.
     labels: by their id in the model.
     iterations, is_converged: the iterations of L-BFGS, and True if it came within the tolerance.
     loss: the final model's mean cross-entropy; with logistic regression + L2.
@@ -35,9 +36,11 @@ class TrainingReport(Value):
     calibration_error: the expected calibration error (ECE), 15 bins.
     confusion: confusion[true label's id][predicted label's id], texts of the cross-validation; empty without
         folds and with more than 1000 labels.
+    other_accuracy, other_macro_f1: with features="auto", those of the features that were not chosen; else None.
     """
 
     text_count: int
+    features: str
     vocabulary_size: int
     labels: List[TrainingLabel]
     iterations: int
@@ -47,6 +50,8 @@ class TrainingReport(Value):
     macro_f1: float
     calibration_error: float
     confusion: List[List[int]]
+    other_accuracy: Optional[float]
+    other_macro_f1: Optional[float]
 
     def _repr_html_(self) -> str:
         """Returns the figures, also by label, and a picture of the confusion matrix, for notebooks."""

@@ -154,7 +154,7 @@ def answer(
 
 def classify(df: "DataFrame", **options: "Unpack[_Classify]") -> "DataFrame":
     """Classifies each row. Returns a struct of label, probability and probabilities, an array in the order of
-    the model's labels. options: help(bertqa.spark.SparkOptions) and help(bertqa.ClassifyOptions)."""
+    the model's labels, or of the option labels. options: help(bertqa.spark.SparkOptions) and help(bertqa.ClassifyOptions)."""
     return _mapped(df, "classify", ClassifyOptions, options)
 
 

@@ -29,6 +29,12 @@ public struct Quantizer {
         .invalidArgument, argument: "no_answer_threshold",
         "is \(noAnswerThreshold), but must be a finite number")
     }
+    guard !model.exists(Architecture.embeddingClassifierFile) else {
+      throw BertQAError(
+        .unsupported,
+        "\(directory): is an \(Architecture.embeddingClassifier.name); quantize its embedding model and train with that"
+      )
+    }
     let model = try LoadedModel(model.asking(CallMonitor(options.call)))
     guard model.encoder.wordEmbeddings.dataType != .i8 else {
       throw BertQAError(.invalidArgument, "\(directory): the model is already int8")

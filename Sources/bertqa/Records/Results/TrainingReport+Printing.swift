@@ -5,11 +5,17 @@ extension TrainingReport {
     [
       ("text_count", .integer(textCount)),
       ("label_count", .integer(labels.count)),
+      ("features", .text(features.description)),
       ("vocabulary_size", .integer(vocabularySize)),
       ("iteration_count", .integer(iterations)),
       ("is_converged", .boolean(hasConverged)),
       ("loss", .number(Float(loss))),
     ] + (confusion.isEmpty ? [] : evaluation.facts)
+      + (otherAccuracy.isNaN
+        ? []
+        : [
+          ("other_accuracy", .number(Float(otherAccuracy))), ("other_macro_f1", .number(Float(otherMacroF1))),
+        ])
   }
 
   /// The evaluation by cross-validation.

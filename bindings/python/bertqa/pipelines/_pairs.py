@@ -10,15 +10,15 @@ Pair = Tuple[str, Optional[str]]
 
 
 def logits_of(context: Context, texts: List[Pair]) -> List[List[float]]:
-    """Returns the logits of each text by the number of the label; for word-count models logarithms of the probabilities,
-    which a calibration may have changed, equal ones for a text that is too short."""
+    """Returns the logits of each text by the number of the label; for classifiers that this library trains, logarithms
+    of the probabilities, which a calibration may have changed, equal ones for a text that is too short."""
     given: List[Any] = [first if second is None else (first, second) for first, second in texts]
     found = context.classify_batch(given)
-    is_counted = context.info.architecture == "WordCountClassifier"
+    is_trained = context.info.architecture in ("WordCountClassifier", "EmbeddingClassifier")
     rows = []
     for one in found:
         scores = sorted(one.scores, key=lambda score: score.id)
-        row = [log(max(score.probability, 1e-45)) if is_counted else score.logit for score in scores]
+        row = [log(max(score.probability, 1e-45)) if is_trained else score.logit for score in scores]
         rows.append(row or [0.0] * len(context.info.labels))
     return rows
 

@@ -1,23 +1,28 @@
-/// Options for training a word-count classifier. Equal texts, labels and options lead to equal files.
+/// Options for training a classifier. Equal texts, labels and options lead to equal files.
 public struct TrainOptions: Sendable {
+  public var features = TrainingFeatures.words
+  /// Embedding: the directory of the model, or the name of an installed one. nil: the default model.
+  public var embeddingModel: String?
+  /// Of word counts. Logistic regression is the only one for vectors.
   public var algorithm = TrainingAlgorithm.logisticRegression
-  /// The minimum length of words in code points, 1...255. Shorter words are skipped.
+  /// Words: the minimum length of words in code points, 1...255. Shorter words are skipped.
   public var minWordLength = 3
-  /// The minimum number of distinct words in a text, 1...2³¹ - 1. The model makes no prediction for texts
+  /// Words: the minimum number of distinct words in a text, 1...2³¹ - 1. The model makes no prediction for texts
   /// with fewer.
   public var minDistinctWords = 3
-  /// 1: words; 2: also pairs of words that are adjacent after the removal of short words.
+  /// Words: 1: words; 2: also pairs of words that are adjacent after the removal of short words.
   public var maxNGram = 1
-  /// Weighs counts by TF-IDF, as scikit-learn's TfidfTransformer does, and scales each text to length 1.
+  /// Words: weighs counts by TF-IDF, as scikit-learn's TfidfTransformer does, and scales each text to length 1.
   public var usesTFIDF = false
-  /// The minimum number of texts with a term, 1...2³¹ - 1. Terms in fewer texts are left out.
+  /// Words: the minimum number of texts with a term, 1...2³¹ - 1. Terms in fewer texts are left out.
   public var minDocumentCount = 1
-  /// The maximum fraction of texts with a term, above 0 and at most 1. Terms in more texts are left out.
+  /// Words: the maximum fraction of texts with a term, above 0 and at most 1. Terms in more texts are left out.
   public var maxDocumentFraction = 1.0
-  /// The maximum number of terms, 1...2²⁸. The most frequent ones are kept.
+  /// Words: the maximum number of terms, 1...2²⁸. The most frequent ones are kept.
   public var maxVocabulary = 1 << 18
-  /// Logistic regression: inverse strength of the L2 penalty, as in scikit-learn; 10⁻⁹...10⁹.
-  public var c = 1.0
+  /// Logistic regression: inverse strength of the L2 penalty, as in scikit-learn; 10⁻⁹...10⁹. nil: 1 for words, 10 for
+  /// vectors, whose numbers are small.
+  public var c: Double?
   /// Naive Bayes: additive smoothing; above 0, at most 10⁶.
   public var alpha = 1.0
   /// Logistic regression: the maximum number of L-BFGS iterations, 1...2³¹ - 1.
@@ -38,10 +43,29 @@ public struct TrainOptions: Sendable {
   /// Receives, on the calling thread, the current stage ("cross-validation", "training") and its finished
   /// fraction, 0...1. It cannot stop a training; `call.cancellation` can.
   public var progress: (@Sendable (_ stage: String, _ fraction: Double) -> Void)?
-  /// The call options of each `WordCountTrainer.add` and of `finish` that get none of their own.
+  /// The call options of each `ClassifierTrainer.add` and of `finish` that get none of their own.
   public var call = CallOptions()
 
   public init() {}
+}
+
+/// What a classifier knows of a text, with the numbers of `bertqa_features`.
+public enum TrainingFeatures: Int32, Sendable, CaseIterable, CustomStringConvertible {
+  /// The counts of its words.
+  case words = 0
+  /// Its vector by an embedding model.
+  case embedding = 1
+  /// Either, whichever has the greater accuracy in the cross-validation; words if both are equal.
+  case auto = 2
+
+  /// The name in the command line, Python and reports.
+  public var description: String {
+    switch self {
+    case .words: "words"
+    case .embedding: "embedding"
+    case .auto: "auto"
+    }
+  }
 }
 
 /// With the numbers of `bertqa_algorithm`.
@@ -63,16 +87,25 @@ public enum TrainingAlgorithm: Int32, Sendable, CaseIterable, CustomStringConver
 extension TrainOptions {
   /// Rejects values outside the documented ranges. The names are those of the C ABI.
   func validate() throws(BertQAError) {
-    try Self.check("min_word_length", minWordLength, 1...WordScanner.maximumBytes)
-    try Self.check("min_distinct_words", minDistinctWords, 1...Int(Int32.max))
-    try Self.check("max_ngram", maxNGram, 1...2)
-    try Self.check("min_document_count", minDocumentCount, 1...Int(Int32.max))
-    try Self.check("max_vocabulary", maxVocabulary, 1...Self.vocabularyLimit)
-    try Self.check("max_iterations", maxIterations, 1...Int(Int32.max))
-    try Self.check("threads", threads, 0...1024)
+    try BertQAError.check("min_word_length", minWordLength, 1...WordScanner.maximumBytes)
+    try BertQAError.check("min_distinct_words", minDistinctWords, 1...Int(Int32.max))
+    try BertQAError.check("max_ngram", maxNGram, 1...2)
+    try BertQAError.check("min_document_count", minDocumentCount, 1...Int(Int32.max))
+    try BertQAError.check("max_vocabulary", maxVocabulary, 1...WordCountModel.vocabularyLimit)
+    try BertQAError.check("max_iterations", maxIterations, 1...Int(Int32.max))
+    try BertQAError.check("threads", threads, 0...1024)
     guard folds == 0 || (2...Self.foldLimit).contains(folds) else {
       throw BertQAError(
         .invalidArgument, argument: "folds", "is \(folds), but must be 0 or 2 to \(Self.foldLimit)")
+    }
+    guard folds > 0 || features != .auto else {
+      throw BertQAError(
+        .invalidArgument, argument: "features", "is auto, which needs a cross-validation, but folds is 0")
+    }
+    guard features != .embedding || algorithm == .logisticRegression else {
+      throw BertQAError(
+        .invalidArgument, argument: "algorithm",
+        "is naive_bayes, which counts words: vectors need logistic_regression")
     }
     guard folds > 0 || !calibrates else {
       throw BertQAError(
@@ -82,22 +115,15 @@ extension TrainOptions {
     try Self.check(
       "max_document_fraction", maxDocumentFraction, maxDocumentFraction > 0 && maxDocumentFraction <= 1,
       "above 0 and at most 1")
-    try Self.check("c", c, (1e-9...1e9).contains(c), "1e-9 to 1e9")
+    if let c { try Self.check("c", c, (1e-9...1e9).contains(c), "1e-9 to 1e9") }
     try Self.check("alpha", alpha, alpha > 0 && alpha <= 1e6, "above 0 and at most 1e6")
     try Self.check("tolerance", tolerance, tolerance > 0 && tolerance.isFinite, "a positive number")
   }
 
-  /// Ids in files and matrices have 32 bits.
-  static let vocabularyLimit = 1 << 28
-  private static let foldLimit = 1000
+  /// - Parameter features: not `auto`.
+  func inverseStrength(_ features: TrainingFeatures) -> Double { c ?? (features == .embedding ? 10 : 1) }
 
-  static func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(BertQAError) {
-    guard range.contains(value) else {
-      throw BertQAError(
-        .invalidArgument, argument: name,
-        "is \(value), but must be \(range.lowerBound) to \(range.upperBound)")
-    }
-  }
+  private static let foldLimit = 1000
 
   private static func check(
     _ name: String, _ value: Double, _ isAllowed: Bool, _ allowed: String

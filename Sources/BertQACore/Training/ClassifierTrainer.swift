@@ -1,12 +1,14 @@
-/// Collects labelled texts and trains a word-count classifier on them. A text is counted when it is added,
-/// and not kept: see `TrainingTexts` for the memory.
+/// Collects labelled texts and trains a classifier on them. A text is not kept. Its words are counted when it is added:
+/// see `TrainingTexts` for the memory. Its vector is computed soon after, and kept.
 ///
-///     let trainer = try WordCountTrainer()
+///     let trainer = try ClassifierTrainer()
 ///     for (text, label) in data { try trainer.add(text, label: label) }
 ///     let report = try trainer.finish(modelDirectory: "my-model")
-public final class WordCountTrainer {
+public final class ClassifierTrainer {
   private let options: TrainOptions
-  private var texts: TrainingTexts
+  /// nil: not among the features.
+  private let words: CountedWords?
+  private let vectors: EmbeddedTexts?
   /// The label of each text. Labels are numbered in the order of their first texts.
   private var targets: [Int32] = []
   private var labels: [[UInt8]] = []
@@ -15,11 +17,12 @@ public final class WordCountTrainer {
   private var groups: [Int32] = []
   private var groupNumbers: [[UInt8]: Int32] = [:]
 
-  /// - Throws: `.invalidArgument` for an option outside its range.
+  /// - Throws: `.invalidArgument` for an option outside its range; with vectors also the errors of loading a model.
   public init(options: TrainOptions = TrainOptions()) throws(BertQAError) {
     try options.validate()
     self.options = options
-    texts = TrainingTexts(options)
+    words = options.features == .embedding ? nil : CountedWords(options)
+    vectors = options.features == .words ? nil : try EmbeddedTexts(options)
   }
 
   public var textCount: Int { targets.count }
@@ -29,7 +32,7 @@ public final class WordCountTrainer {
   /// The number of different groups. Texts without a group count as one.
   public var groupCount: Int { groupNumbers.count }
 
-  /// Counts the words of one more text. A text without words counts too. A failure changes nothing.
+  /// Adds one more text. A text without words counts too. A failure changes nothing.
   /// - Parameters:
   ///   - text: UTF-8, at most 2³¹ - 1 bytes. Invalid bytes are not words.
   ///   - label: UTF-8, neither blank nor with a NUL. Labels are equal if their bytes are.
@@ -51,7 +54,8 @@ public final class WordCountTrainer {
     guard textCount < Int(Int32.max) else {
       throw BertQAError(.tooLarge, "there are more than \(Int32.max) texts")
     }
-    let monitor = CallMonitor(call ?? options.call)
+    let call = call ?? options.call
+    let monitor = CallMonitor(call)
     try monitor.check()
     try Memory.require(2 * label.count)
     try targets.makeRoom(for: 1)
@@ -60,7 +64,9 @@ public final class WordCountTrainer {
     try groups.makeRoom(for: 1)
     try groupNumbers.makeRoom()
     let number = try number(of: Array(label))
-    try texts.add(text, monitor)
+    try vectors?.makeRoom(for: text, call, monitor)
+    try words?.add(text, monitor)
+    try vectors?.add(text)
     if number == labels.count { append(label: Array(label)) }
     targets.append(Int32(number))
     // There are no more groups than texts.
@@ -102,27 +108,29 @@ public final class WordCountTrainer {
   /// Trains on all added texts and writes the model to `modelDirectory`, which must not exist or be empty.
   /// The directory appears complete or not at all. More texts may be added afterwards.
   /// - Parameter call: nil: that of the trainer's options.
-  /// - Throws: `.invalidArgument` if there are fewer than two labels, fewer texts than folds, or no words, or
-  ///   if an option leads to weights that are not finite; `.io`; `.cancelled`; `.deadlineExceeded`;
+  /// - Throws: `.invalidArgument` if there are fewer than two labels, fewer texts than folds, or no words, or if an
+  ///   option leads to weights that are not finite; `.io`; `.cancelled`; `.deadlineExceeded`;
   ///   `.outOfMemory`.
   public func finish(modelDirectory: String, call: CallOptions? = nil) throws(BertQAError) -> TrainingReport {
-    try finish(OutputDirectory(path: modelDirectory), CallMonitor(call ?? options.call))
+    try finish(OutputDirectory(path: modelDirectory), call ?? options.call)
   }
 
   private func finish(
-    _ output: OutputDirectory, _ monitor: CallMonitor
+    _ output: OutputDirectory, _ call: CallOptions
   ) throws(BertQAError) -> TrainingReport {
-    let (model, report) = try train(monitor)
-    try model.write(to: output, options: options)
+    let monitor = CallMonitor(call)
+    let (model, report) = try train(call, monitor)
+    try model.write(to: output, training: options.record(report.features), monitor)
     try monitor.check()
     try output.commit()
     return report
   }
 
   /// Trains on all added texts and returns the model.
-  func train(_ monitor: CallMonitor) throws(BertQAError) -> (WordCountModel, TrainingReport) {
+  func train(_ call: CallOptions, _ monitor: CallMonitor) throws(BertQAError) -> (
+    any TrainedModel, TrainingReport
+  ) {
     try monitor.check()
-    try monitor.hold(texts.byteCount)
     // Each text's label, by name, and the number of the text.
     try Memory.require(2 * textCount, of: Int.self)
     let (names, targets) = sortedLabels()
@@ -135,36 +143,34 @@ public final class WordCountTrainer {
 
     let team = ThreadPool.Team(
       maxThreads: options.threads > 0 ? options.threads : ThreadPool.shared.size)
-    let order = try texts.termsInOrder(monitor)
+    var sources: [any FeatureSource] = []
+    if let words { sources.append(words) }
+    if let vectors { sources.append(vectors) }
+    for source in sources {
+      try source.begin(call, monitor)
+      try monitor.hold(source.byteCount)
+    }
+    guard var source = sources.first else { throw BertQAError(.internal, "a training without features") }
     var temperature = LengthTemperature.one
-    if options.folds > 0 {
+    for (index, other) in sources.enumerated() where options.folds > 0 {
+      var own = LengthTemperature.one
       let metrics = try crossValidate(
-        targets, labelCount: names.count, order: order, team: team, &temperature, monitor)
-      report.accuracy = metrics.accuracy
-      report.macroF1 = metrics.macroF1
-      report.calibrationError = metrics.calibrationError
-      report.precision = metrics.precision
-      report.recall = metrics.recall
-      report.f1 = metrics.f1
-      report.confusion = metrics.confusion
+        other, targets, labelCount: names.count, team: team, &own, monitor
+      ) { [options] part in
+        options.progress?("cross-validation", (Double(index) + part) / Double(sources.count))
+      }
+      if report.replace(by: metrics) { (source, temperature) = (other, own) }
     }
+    report.features = source.kind
     let fitted = try FittedModel(
-      texts, rows: Array(0..<textCount), targets: targets, labelCount: names.count, order: order, options,
-      team: team, monitor
+      source, rows: Array(0..<textCount), targets: targets, labelCount: names.count,
+      options.applied(to: source.kind), team: team, monitor
     ) { options.progress?("training", $0) }
-    guard !fitted.selection.terms.isEmpty else {
-      throw BertQAError(
-        .invalidArgument,
-        "no words are left in \(textCount) texts; lower min_word_length or min_document_count, or raise "
-          + "max_document_fraction")
-    }
-    report.vocabularySize = fitted.selection.terms.count
+    report.vocabularySize = fitted.featureCount
     report.iterations = fitted.model.iterations
     report.hasConverged = fitted.model.hasConverged
     report.loss = fitted.model.loss
-    let model = try WordCountModel(
-      fitted, texts, labels: names, options, temperature: temperature, monitor)
-    return (model, report)
+    return (try source.model(fitted, labels: names, temperature: temperature, monitor), report)
   }
 
   /// Returns the labels sorted by their bytes, and the number of each text's label in this order.
@@ -192,8 +198,8 @@ public final class WordCountTrainer {
   /// weights.
   /// - Parameter temperature: set to the one that fits the predictions, if the options request it.
   private func crossValidate(
-    _ targets: [Int32], labelCount: Int, order: [UInt32], team: borrowing ThreadPool.Team,
-    _ temperature: inout LengthTemperature, _ monitor: CallMonitor
+    _ source: any FeatureSource, _ targets: [Int32], labelCount: Int, team: borrowing ThreadPool.Team,
+    _ temperature: inout LengthTemperature, _ monitor: CallMonitor, progress: (Double) -> Void
   ) throws(BertQAError) -> PredictionMetrics {
     var metrics = PredictionMetrics(labelCount: labelCount)
     let folds =
@@ -205,17 +211,17 @@ public final class WordCountTrainer {
       ? try Calibration(textCount: textCount, labelCount: labelCount, foldCount: folds.count, monitor) : nil
     for fold in 0..<folds.count {
       let fitted = try FittedModel(
-        texts, rows: folds.kept(fold), targets: targets, labelCount: labelCount, order: order, options,
-        team: team, monitor
+        source, rows: folds.kept(fold), targets: targets, labelCount: labelCount,
+        options.applied(to: source.kind), team: team, monitor
       ) { part in
-        options.progress?("cross-validation", (Double(fold) + part) / Double(folds.count))
+        progress((Double(fold) + part) / Double(folds.count))
       }
-      try fitted.predict(texts, rows: folds.heldOut(fold)) { row, logits throws(BertQAError) in
+      try fitted.predict(rows: folds.heldOut(fold)) { row, logits throws(BertQAError) in
         let target = Int(targets[row])
         if let calibration {
           try calibration.add(
             fold: fold, target: target, logits: logits, of: fitted.labels,
-            occurrences: fitted.occurrenceCount(texts, row: row))
+            occurrences: fitted.occurrenceCount(row: row))
         } else {
           metrics.add(target: target, logits: &logits, of: fitted.labels)
         }
@@ -226,5 +232,54 @@ public final class WordCountTrainer {
       temperature = try calibration.temperature(team)
     }
     return metrics
+  }
+}
+
+extension TrainOptions {
+  /// Returns the options that count for features other than `auto`.
+  fileprivate func applied(to features: TrainingFeatures) -> TrainOptions {
+    var options = self
+    options.features = features
+    if features == .embedding { options.algorithm = .logisticRegression }
+    return options
+  }
+
+  /// Returns a record of the settings that have an effect on the weights.
+  fileprivate func record(_ features: TrainingFeatures) -> JSON.Object {
+    let options = applied(to: features)
+    var record = JSON.Object()
+    record["algorithm"] = .string(options.algorithm.description)
+    switch options.algorithm {
+    case .logisticRegression:
+      record["c"] = .number(inverseStrength(features))
+      record["tolerance"] = .number(tolerance)
+    case .naiveBayes: record["alpha"] = .number(alpha)
+    }
+    if features == .words {
+      record["min_document_count"] = .number(minDocumentCount)
+      record["max_document_fraction"] = .number(maxDocumentFraction)
+      record["max_vocabulary"] = .number(maxVocabulary)
+    }
+    return record
+  }
+}
+
+extension TrainingReport {
+  /// Takes the figures of a cross-validation if they are the first or better than the present ones, which then become
+  /// the other ones. Returns true if it did.
+  fileprivate mutating func replace(by metrics: PredictionMetrics) -> Bool {
+    guard accuracy.isNaN || metrics.accuracy > accuracy else {
+      (otherAccuracy, otherMacroF1) = (metrics.accuracy, metrics.macroF1)
+      return false
+    }
+    (otherAccuracy, otherMacroF1) = (accuracy, macroF1)
+    accuracy = metrics.accuracy
+    macroF1 = metrics.macroF1
+    calibrationError = metrics.calibrationError
+    precision = metrics.precision
+    recall = metrics.recall
+    f1 = metrics.f1
+    confusion = metrics.confusion
+    return true
   }
 }

@@ -1,7 +1,12 @@
 /// The result of a training. Cross-validated figures are NaN, or empty, without folds.
 public struct TrainingReport: Sendable {
   public var textCount = 0
-  /// The number of features of the model: terms.
+  /// Those of the model: not `auto`.
+  public var features = TrainingFeatures.words
+  /// With `auto`: the accuracy and macro F1 of the features that were not chosen; else NaN.
+  public var otherAccuracy = Double.nan
+  public var otherMacroF1 = Double.nan
+  /// The number of features of the model: terms, or the numbers of a vector.
   public var vocabularySize = 0
   /// Sorted by their UTF-8 bytes.
   public var labels: [String] = []

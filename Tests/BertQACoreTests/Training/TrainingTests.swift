@@ -14,7 +14,7 @@ import Testing
     options.maxNGram = 2
     options.minDistinctWords = 2
     let trainer = try corpus.trainer(options)
-    let (trained, _) = try trainer.train(CallMonitor(CallOptions()))
+    let (trained, _) = try trainer.trained()
     _ = try trainer.finish(modelDirectory: directory.file("model"))
     let loaded = try load(directory)
     #expect(loaded.settings == trained.settings && loaded.labels == trained.labels)
@@ -51,7 +51,7 @@ import Testing
     func confusion(_ seed: UInt64) throws -> [ConfusionEntry] {
       var options = TrainOptions()
       options.seed = seed
-      return try corpus.trainer(options).train(CallMonitor(CallOptions())).1.confusion
+      return try corpus.trainer(options).trained().1.confusion
     }
     #expect(try confusion(1) == confusion(1))
     #expect(try confusion(1) != confusion(2))
@@ -67,7 +67,7 @@ import Testing
 
   @Test func reportsWhatTheConfusionSays() throws {
     let corpus = TrainingCorpus(count: 300, labelCount: 3)
-    let report = try corpus.trainer(TrainOptions()).train(CallMonitor(CallOptions())).1
+    let report = try corpus.trainer(TrainOptions()).trained().1
     #expect(report.textCount == 300 && report.labels == ["label 0", "label 1", "label 2"])
     #expect(report.labelTexts == report.labels.map { label in corpus.labels.count { $0 == label } })
     for label in 0..<3 {
@@ -84,7 +84,7 @@ import Testing
     #expect(report.accuracy > 0.8 && report.macroF1 > 0.8 && report.calibrationError < 0.3)
     #expect(report.hasConverged && report.iterations > 3 && report.loss > 0)
 
-    let none = try corpus.trainer(.quick).train(CallMonitor(CallOptions())).1
+    let none = try corpus.trainer(.quick).trained().1
     #expect(
       none.accuracy.isNaN && none.macroF1.isNaN && none.calibrationError.isNaN && none.confusion.isEmpty)
   }
@@ -106,10 +106,10 @@ import Testing
   }
 
   @Test func labelsAreSortedByTheirBytesAndNotMerged() throws {
-    let trainer = try WordCountTrainer(options: .quick)
+    let trainer = try ClassifierTrainer(options: .quick)
     let labels = ["é", "e\u{301}", "Z", "a", "z\n\"quoted\"", "😀"]
     for label in labels { try trainer.add("alpha beta \(label.utf8.count)xyz", label: label) }
-    let (model, report) = try trainer.train(CallMonitor(CallOptions()))
+    let (model, report) = try trainer.trained()
     #expect(
       report.labels.map { Array($0.utf8) }
         == labels.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) })
@@ -123,13 +123,13 @@ import Testing
     func vocabulary(_ change: (inout TrainOptions) -> Void) throws -> [String] {
       var options = TrainOptions.quick
       change(&options)
-      let trainer = try WordCountTrainer(options: options)
+      let trainer = try ClassifierTrainer(options: options)
       for (text, label) in [
         ("the cat, the dog", "x"), ("the dog. The bird", "y"), ("the cat and a Dog dog dog", "x"), ("", "y"),
       ] {
         try trainer.add(text, label: label)
       }
-      let model = try trainer.train(CallMonitor(CallOptions())).0
+      let model = try trainer.trained().0
       return (0..<model.featureCount).map { String(decoding: model.table.term($0), as: UTF8.self) }
     }
     #expect(try vocabulary { _ in } == ["and", "bird", "cat", "dog", "the"])
@@ -183,7 +183,7 @@ import Testing
       message {
         var options = TrainOptions.quick
         change(&options)
-        let trainer = try WordCountTrainer(options: options)
+        let trainer = try ClassifierTrainer(options: options)
         for (text, label) in texts { try trainer.add(text, label: label) }
         _ = try trainer.finish(modelDirectory: directory.file("model"))
       }
@@ -196,7 +196,7 @@ import Testing
     }
     let invalid: [UInt8] = [0x61, 0xFF]
     let refusal = invalid.withUnsafeBufferPointer { label in
-      message { try WordCountTrainer(options: .quick).add(label, label: label) }
+      message { try ClassifierTrainer(options: .quick).add(label, label: label) }
     }
     #expect(refusal.contains("not valid UTF-8"))
     #expect(trained([("a", "a"), ("", "b")]).contains("no words are left in 2 texts"))
@@ -224,7 +224,7 @@ import Testing
     var options = TrainOptions()
     // The hook is polled every 10 ms, which is longer than a stage may take here.
     options.progress = { stage, fraction in if stages.add(stage, fraction) { usleep(11_000) } }
-    _ = try corpus.trainer(options).train(CallMonitor(CallOptions()))
+    _ = try corpus.trainer(options).trained()
     #expect(stages.names == ["cross-validation", "training"])
     #expect(stages.areInOrder)
     for stop in ["cross-validation", "training"] {
@@ -311,10 +311,10 @@ import Testing
   }
 
   @Test func labelsThatAFoldLacksAreNoProblem() throws {
-    let trainer = try WordCountTrainer()
+    let trainer = try ClassifierTrainer()
     for index in 0..<20 { try trainer.add("alpha beta gamma\(index)", label: "often") }
     try trainer.add("delta epsilon zeta", label: "once")
-    let report = try trainer.train(CallMonitor(CallOptions())).1
+    let report = try trainer.trained().1
     #expect(
       report.confusion == [
         ConfusionEntry(trueLabel: 0, predictedLabel: 0, count: 20),

@@ -71,7 +71,7 @@ import Testing
     let least = sample.meanLogLoss(found)
     for deviation in [(0.05, 0), (-0.05, 0), (0, 0.02), (0, -0.02), (0.05, -0.01), (-0.05, 0.01)] {
       let other = LengthTemperature(
-        intercept: found.intercept + deviation.0, slope: found.slope + deviation.1)
+        intercept: found.intercept + deviation.0, slope: found.slope + deviation.1, longest: found.longest)
       // The prior of one text moves the minimum by less than what these lose.
       #expect(sample.meanLogLoss(other) > least - 1e-5, "\(deviation)")
     }
@@ -130,7 +130,7 @@ import Testing
     #expect(calibrated.calibrationError < plain.calibrationError - 0.01)
     #expect(try !before.text("model/config.json").contains("temperature"))
 
-    let fitted = try corpus.trainer(options).train(CallMonitor(CallOptions())).0.temperature
+    let fitted = try corpus.trainer(options).trained().0.temperature
     let (first, second) = (
       try Context(modelDirectory: before.file("model")), try Context(modelDirectory: after.file("model"))
     )
@@ -148,10 +148,35 @@ import Testing
     }
   }
 
+  @Test func aLongerTextIsAsSureAsTheLongestOfItsMixture() throws {
+    var temperature = LengthTemperature(intercept: 1, slope: 0.5)
+    temperature.longest = 400
+    #expect(
+      abs(temperature.at(occurrences: 400) - LengthTemperature(intercept: 1, slope: 0.5).at(occurrences: 400))
+        < 1e-12)
+    #expect(abs(temperature.at(occurrences: 1200) - 3 * temperature.at(occurrences: 400)) < 1e-9)
+    let corpus = TrainingCorpus(count: 300, labelCount: 3, words: 60)
+    var options = TrainOptions()
+    options.algorithm = .naiveBayes
+    options.calibrates = true
+    let directory = try TemporaryDirectory()
+    let context = try corpus.context(directory, options)
+    let words = corpus.texts.map { $0.split(separator: " ").count }
+    let reader = try ModelDirectory(path: directory.file("model")).object(in: "config.json")
+    #expect(try reader.reader("temperature")?.integer("max_occurrences", in: 1...1000) == words.sorted()[285])
+    for text in corpus.texts.prefix(20) where !text.isEmpty {
+      let longer = [50, 5000].map { Array(repeating: text, count: $0).joined(separator: " ") }
+      let found = try longer.map { try context.classify($0) }
+      for (one, other) in zip(found[0].scores, found[1].scores) {
+        #expect(one.label == other.label && abs(one.probability - other.probability) < 1e-4)
+      }
+    }
+  }
+
   @Test func needsACrossValidation() {
     var options = TrainOptions.quick
     options.calibrates = true
-    let error = failure { _ = try WordCountTrainer(options: options) }
+    let error = failure { _ = try ClassifierTrainer(options: options) }
     #expect(error?.status == .invalidArgument && error?.message.contains("calibrate") == true)
   }
 
@@ -173,7 +198,7 @@ import Testing
   /// them does not carry over.
   @Test func groupsAreHeldOutWhole() throws {
     func accuracy(grouped: Bool) throws -> Double {
-      let trainer = try WordCountTrainer()
+      let trainer = try ClassifierTrainer()
       for index in 0..<120 {
         let (group, label) = (index % 4, index / 4 % 2)
         try trainer.add(
@@ -181,7 +206,7 @@ import Testing
           group: grouped ? "\(group)" : "")
       }
       #expect(trainer.groupCount == (grouped ? 4 : 1))
-      return try trainer.train(CallMonitor(CallOptions())).1.accuracy
+      return try trainer.trained().1.accuracy
     }
     #expect(try accuracy(grouped: false) == 1)
     #expect(try accuracy(grouped: true) <= 0.6)

@@ -1,5 +1,5 @@
-/// Texts as sparse rows of features: counts or TF-IDF weights. A row of TF-IDF weights has length 1 unless it
-/// is empty.
+/// Texts as sparse rows of features: counts, TF-IDF weights or the numbers of vectors. A row of TF-IDF weights has length 1
+/// unless it is empty.
 struct FeatureMatrix: ~Copyable {
   let rowCount: Int
   let featureCount: Int
@@ -36,6 +36,26 @@ struct FeatureMatrix: ~Copyable {
           values[index] = Float(Double(values[index]) * scale)
         }
       }
+      try rowStarts.append(values.count)
+    }
+  }
+
+  /// Texts as rows in which every feature has a value.
+  /// - Parameter vectors: [text][length]
+  init(
+    vectors: borrowing GrowableBuffer<Float>, length: Int, rows: [Int], _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    self.monitor = monitor
+    rowCount = rows.count
+    featureCount = length
+    try rowStarts.reserve(rowCount + 1)
+    try features.reserve(rowCount * length)
+    try values.reserve(rowCount * length)
+    try rowStarts.append(0)
+    for row in rows {
+      try monitor.check()
+      for feature in 0..<length { try features.append(UInt32(truncatingIfNeeded: feature)) }
+      try values.append(vectors.base + row * length, count: length)
       try rowStarts.append(values.count)
     }
   }

@@ -70,19 +70,23 @@ final class Calibration {
     exceptOfFold excluded: Int?, _ team: borrowing ThreadPool.Team
   ) throws(BertQAError) -> LengthTemperature {
     // If a model does not have the label, its probability is zero at every temperature.
-    var lengths = try [Double](checkedCapacity: texts.count)
+    var occurrences = try [Int](checkedCapacity: texts.count)
     var targets = try [Int](checkedCapacity: texts.count)
     var rows = try [UnsafePointer<Float>](checkedCapacity: texts.count)
     for (index, text) in texts.enumerated() {
       if index % CallPoll.elementInterval == 0 { try monitor.check() }
       let row = UnsafePointer(logits.base + index * labelCount)
       guard text.fold != excluded, row[text.target].isFinite else { continue }
-      lengths.append(log(1 + Double(text.occurrences)))
+      occurrences.append(text.occurrences)
       targets.append(text.target)
       rows.append(row)
     }
     guard !rows.isEmpty else { return .one }
-    let loss = TemperatureLoss(lengths: lengths, targets: targets, rows: rows, labelCount: labelCount)
+    // The few longest texts do not decide up to where the temperature holds.
+    let longest = min(
+      try occurrences.checkedSorted(CallPoll(monitor), by: <)[rows.count * 19 / 20], Int(Int32.max))
+    let loss = TemperatureLoss(
+      occurrences: occurrences, longest: longest, targets: targets, rows: rows, labelCount: labelCount)
     let solver = try LBFGS(loss, monitor)
     _ = try solver.minimize(tolerance: 1e-7, maxIterations: 200, team: team) { _ in }
     withExtendedLifetime(self) {}
@@ -91,11 +95,14 @@ final class Calibration {
 }
 
 /// The mean log loss of calibrated probabilities, and its gradient. A position has the logarithm of the
-/// temperature at the mean length, and the slope. Lengths are ln(1 + occurrences).
+/// temperature at the mean length, and the slope. Lengths are ln(1 + occurrences), at most that of the longest.
 private final class TemperatureLoss: SmoothFunction {
   let length = 2
   private let lengths: [Double]
   private let meanLength: Double
+  private let longest: Int
+  /// [text]: below 1 for texts with more occurrences than the longest; see `LengthTemperature.longest`.
+  private let shares: [Double]
   private let targets: [Int]
   /// [text]: the logits of each label, some -∞, that of the target finite.
   private let rows: [UnsafePointer<Float>]
@@ -106,8 +113,12 @@ private final class TemperatureLoss: SmoothFunction {
   /// all texts have the same length.
   private static let priorWeight = 1.0
 
-  init(lengths: [Double], targets: [Int], rows: [UnsafePointer<Float>], labelCount: Int) {
-    self.lengths = lengths
+  init(
+    occurrences: [Int], longest: Int, targets: [Int], rows: [UnsafePointer<Float>], labelCount: Int
+  ) {
+    self.longest = longest
+    lengths = occurrences.map { log(1 + Double(min($0, longest))) }
+    shares = occurrences.map { $0 > longest && longest > 0 ? Double(longest) / Double($0) : 1 }
     meanLength = lengths.reduce(0, +) / Double(lengths.count)
     self.targets = targets
     self.rows = rows
@@ -120,7 +131,8 @@ private final class TemperatureLoss: SmoothFunction {
       min(max(value, LengthTemperature.limits.lowerBound), LengthTemperature.limits.upperBound)
     }
     return LengthTemperature(
-      intercept: limited(position[0] - position[1] * meanLength), slope: limited(position[1]))
+      intercept: limited(position[0] - position[1] * meanLength), slope: limited(position[1]),
+      longest: longest > 0 ? longest : nil)
   }
 
   func evaluate(
@@ -131,7 +143,7 @@ private final class TemperatureLoss: SmoothFunction {
     for text in rows.indices {
       let row = rows[text]
       let distance = lengths[text] - meanLength
-      let factor = exp(-(position[0] + position[1] * distance))
+      let factor = shares[text] * exp(-(position[0] + position[1] * distance))
       for label in 0..<labelCount { scores[label] = Double(row[label]) * factor }
       let target = Double(row[targets[text]])
       loss += softmax(&scores, count: labelCount) - target * factor

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import BertQACore
 
 /// Random texts of made-up words, some of which tell the label.
@@ -26,8 +28,8 @@ struct TrainingCorpus {
     texts = texts.map { Array(repeating: $0, count: count).joined(separator: " ") }
   }
 
-  func trainer(_ options: TrainOptions) throws -> WordCountTrainer {
-    let trainer = try WordCountTrainer(options: options)
+  func trainer(_ options: TrainOptions) throws -> ClassifierTrainer {
+    let trainer = try ClassifierTrainer(options: options)
     for (text, label) in zip(texts, labels) { try trainer.add(text, label: label) }
     return trainer
   }
@@ -45,5 +47,13 @@ extension TrainOptions {
     var options = TrainOptions()
     options.folds = 0
     return options
+  }
+}
+
+extension ClassifierTrainer {
+  /// Trains on word counts.
+  func trained(_ call: CallOptions = CallOptions()) throws -> (WordCountModel, TrainingReport) {
+    let (model, report) = try train(call, CallMonitor(call))
+    return (try #require(model as? WordCountModel), report)
   }
 }

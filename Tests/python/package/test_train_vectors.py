@@ -85,6 +85,8 @@ def test_the_files_are_complete_and_the_same_each_time(corpus, tmp_path):
     assert config["architectures"] == ["EmbeddingClassifier"] and config["temperature"]["slope"] == 0
     assert config["training"] == {"algorithm": "logistic_regression", "c": 10.0, "tolerance": 1e-4}
     assert not list(tmp_path.glob("*partial*"))
+    with pytest.raises(bertqa.Unsupported, match="quantize its embedding model"):
+        bertqa.quantize(tmp_path / "one", tmp_path / "int8")
     named = {str(file): data for file, data in files.items()}
     with bertqa.Context(tmp_path / "one") as context, bertqa.Context(named) as in_memory:
         text = corpus[0][0]

@@ -511,9 +511,10 @@ enum {
   BERTQA_COLLECTION_CREATE = 0,
   /* The model of the vectors: fingerprint, length, name. No row: the collection has none. */
   BERTQA_COLLECTION_MODEL = 1,
-  /* ?1 a query, ?2 a GLOB pattern of paths or NULL: id and BM25 score of the passages that match best. */
+  /* ?1 a query, ?2 a GLOB pattern of paths or NULL, ?3 an object of JSON or NULL, which has a GLOB pattern
+   * for each field that counts: id and BM25 score of the passages that match best. */
   BERTQA_COLLECTION_WORDS = 2,
-  /* ?1 a GLOB pattern of paths: first and last id of the passages of each document, ascending. */
+  /* ?1 and ?2 as ?2 and ?3 above: first and last id of the passages of each document, ascending. */
   BERTQA_COLLECTION_ALLOWED = 3,
   /* All vectors: first, count, rows, scales. */
   BERTQA_COLLECTION_VECTORS = 4,
@@ -527,12 +528,14 @@ enum {
    * id. */
   BERTQA_COLLECTION_ADD_DOCUMENT = 7,
   /* ?1 document, ?2 start, ?3 end, ?4 line, ?5 text: adds a passage. Those that are added in one
-   * transaction have ascending ids without gaps. */
+   * transaction have ascending ids without gaps. Their words are added in the same transaction. */
   BERTQA_COLLECTION_ADD_PASSAGE = 8,
+  /* ?1 first, ?2 last id: adds the words of passages to the full-text index. */
+  BERTQA_COLLECTION_ADD_WORDS = 9,
   /* ?1 id of the first passage, ?2 count, ?3 rows, ?4 scales: adds vectors. */
-  BERTQA_COLLECTION_ADD_VECTORS = 9,
+  BERTQA_COLLECTION_ADD_VECTORS = 10,
   /* ?1 name: removes the document with this name that is not of a file. */
-  BERTQA_COLLECTION_REMOVE_DOCUMENT = 10
+  BERTQA_COLLECTION_REMOVE_DOCUMENT = 11
 };
 
 /* Returns a statement; NULL for other numbers. */
@@ -610,6 +613,11 @@ BERTQA_MUST_CHECK bertqa_status bertqa_search_add_vectors(bertqa_search *search,
  * most 1, compare the passages of one search.
  * ids, scores: [count] */
 size_t bertqa_search_best(const bertqa_search *search, size_t count, int64_t *ids, double *scores);
+
+/* Returns the score by which a search orders passages, for hosts that compare words and vectors
+ * themselves. cosine: that of the vectors of passage and question. share: the passage's score by words
+ * as a share of the best passage's, 0 to 1. */
+double bertqa_search_score(double cosine, double share);
 
 /* Answers the search's question on its best passages, as bertqa_answer_documents does, but ranked as
  * the search ranks them. An answer's document_index is its passage's place in passages.

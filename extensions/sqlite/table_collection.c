@@ -1,4 +1,4 @@
-/* bertqa_search(question, k) and bertqa_ask(question, k) in a collection's database. */
+/* bertqa_search and bertqa_ask in a collection's database: (question, k, only_path, only_fields). */
 #include <bertqa_experimental.h>
 #include <string.h>
 
@@ -81,7 +81,18 @@ static int begin(connection *connection, bertqa_text question, const bertqa_call
   return code;
 }
 
-static int add_words(sqlite3 *database, bertqa_search *search, char **message) {
+/* What documents may be found: GLOB patterns of paths, and of fields as an object of JSON; NULL: all. */
+typedef struct filter {
+  bertqa_text path, fields;
+} filter;
+
+static void bind_filter(sqlite3_stmt *statement, int first, filter filter) {
+  sqlite3_bind_text(statement, first, filter.path.text, (int)filter.path.length, SQLITE_STATIC);
+  sqlite3_bind_text(statement, first + 1, filter.fields.text, (int)filter.fields.length,
+                    SQLITE_STATIC);
+}
+
+static int add_words(sqlite3 *database, bertqa_search *search, filter filter, char **message) {
   sqlite3_stmt *words;
   int code = prepare(database, BERTQA_COLLECTION_WORDS, &words, message);
   if (code != SQLITE_OK) return code;
@@ -89,6 +100,7 @@ static int add_words(sqlite3 *database, bertqa_search *search, char **message) {
   double scores[MOST_WORDS];
   size_t count = 0;
   sqlite3_bind_text(words, 1, bertqa_search_query(search), -1, SQLITE_TRANSIENT);
+  bind_filter(words, 2, filter);
   while (count < MOST_WORDS && (code = sqlite3_step(words)) == SQLITE_ROW) {
     ids[count] = sqlite3_column_int64(words, 0);
     scores[count++] = sqlite3_column_double(words, 1);
@@ -126,7 +138,35 @@ static int add_block(sqlite3_stmt *vectors, bertqa_search *search, char **messag
   return status == BERTQA_OK ? SQLITE_OK : failed_call(status, message);
 }
 
-static int add_vectors(sqlite3 *database, bertqa_search *search, char **message) {
+/* Restricts the vectors to those of the documents that may be found; none tells if there are no such. */
+static int allow(sqlite3 *database, bertqa_search *search, filter filter, int *none,
+                 char **message) {
+  *none = 0;
+  if (filter.path.text == NULL && filter.fields.text == NULL) return SQLITE_OK;
+  sqlite3_stmt *allowed;
+  int code = prepare(database, BERTQA_COLLECTION_ALLOWED, &allowed, message);
+  if (code != SQLITE_OK) return code;
+  bind_filter(allowed, 1, filter);
+  *none = 1;
+  bertqa_status status = BERTQA_OK;
+  while (status == BERTQA_OK && (code = sqlite3_step(allowed)) == SQLITE_ROW) {
+    *none = 0;
+    status = bertqa_search_allow(search, sqlite3_column_int64(allowed, 0),
+                                 sqlite3_column_int64(allowed, 1));
+  }
+  if (status != BERTQA_OK) {
+    code = failed_call(status, message);
+  } else {
+    code = code == SQLITE_DONE ? SQLITE_OK : failed_sql(database, code, message);
+  }
+  sqlite3_finalize(allowed);
+  return code;
+}
+
+static int add_vectors(sqlite3 *database, bertqa_search *search, filter filter, char **message) {
+  int none;
+  int allowing = allow(database, search, filter, &none, message);
+  if (allowing != SQLITE_OK || none) return allowing;
   sqlite3_stmt *vectors;
   int code = prepare(database, BERTQA_COLLECTION_VECTORS, &vectors, message);
   if (code != SQLITE_OK) return code;
@@ -194,23 +234,24 @@ static int answer(connection *connection, const bertqa_search *search, int32_t k
 }
 
 /* k is 0 for a search whose number of passages is not given. */
-static int find(connection *connection, bertqa_text question, int32_t k, int is_asked,
+static int find(connection *connection, const bertqa_text *texts, int32_t k, int is_asked,
                 const bertqa_call_options *call, void **found, char **message) {
   if (!connection_begin_search(connection)) {
     *message = sqlite3_mprintf("a search of a collection cannot be part of another");
     return SQLITE_ERROR;
   }
   sqlite3 *database = connection_database(connection);
+  const filter filter = {texts[1], texts[2]};
   bertqa_search *search = NULL;
   int has_vectors = 0;
   collection_rows *rows = sqlite3_malloc64(sizeof *rows);
   int code = rows == NULL ? SQLITE_NOMEM : SQLITE_OK;
   if (code == SQLITE_OK) {
     memset(rows, 0, sizeof *rows);
-    code = begin(connection, question, call, &has_vectors, &search, message);
+    code = begin(connection, texts[0], call, &has_vectors, &search, message);
   }
-  if (code == SQLITE_OK) code = add_words(database, search, message);
-  if (code == SQLITE_OK && has_vectors) code = add_vectors(database, search, message);
+  if (code == SQLITE_OK) code = add_words(database, search, filter, message);
+  if (code == SQLITE_OK && has_vectors) code = add_vectors(database, search, filter, message);
   const int32_t wanted = is_asked ? READ : k > 0 ? k : DEFAULT_FOUND;
   if (code == SQLITE_OK) code = read_passages(database, search, wanted, rows, message);
   if (code == SQLITE_OK && is_asked) code = answer(connection, search, k, call, rows, message);
@@ -232,7 +273,7 @@ static void give_passage(sqlite3_context *result, const passage *passage, int co
 
 static int find_passages(connection *connection, const bertqa_text *texts, int32_t k,
                          const bertqa_call_options *call, void **rows, char **message) {
-  return find(connection, texts[0], k, 0, call, rows, message);
+  return find(connection, texts, k, 0, call, rows, message);
 }
 
 static size_t count_passages(const void *rows) {
@@ -255,11 +296,12 @@ const table_kind search_kind = {
     .schema =
         "CREATE TABLE bertqa_search(passage INTEGER, score REAL, text TEXT, start_byte INTEGER,"
         " end_byte INTEGER, line INTEGER, path TEXT, name TEXT, title TEXT, fields TEXT,"
-        " question TEXT HIDDEN, k INTEGER HIDDEN)",
+        " question TEXT HIDDEN, k INTEGER HIDDEN, only_path TEXT HIDDEN, only_fields TEXT HIDDEN)",
     .usage = "bertqa_search(question, k) needs a question",
     .column_count = 2 + PASSAGE_COLUMNS,
-    .argument_count = 2,
     .text_count = 1,
+    .has_k = 1,
+    .option_count = 2,
     .find = find_passages,
     .count = count_passages,
     .give = give_found,
@@ -269,7 +311,7 @@ const table_kind search_kind = {
 
 static int find_answers(connection *connection, const bertqa_text *texts, int32_t k,
                         const bertqa_call_options *call, void **rows, char **message) {
-  return find(connection, texts[0], k, 1, call, rows, message);
+  return find(connection, texts, k, 1, call, rows, message);
 }
 
 static size_t count_answers(const void *rows) {
@@ -324,11 +366,12 @@ const table_kind ask_kind = {
         "CREATE TABLE bertqa_ask(answer TEXT, probability REAL, gap REAL, is_impossible INTEGER,"
         " sentence TEXT, start_byte INTEGER, end_byte INTEGER, passage INTEGER, line INTEGER,"
         " path TEXT, name TEXT, title TEXT, fields TEXT,"
-        " question TEXT HIDDEN, k INTEGER HIDDEN)",
+        " question TEXT HIDDEN, k INTEGER HIDDEN, only_path TEXT HIDDEN, only_fields TEXT HIDDEN)",
     .usage = "bertqa_ask(question, k) needs a question",
     .column_count = OF_PASSAGE + PASSAGE_COLUMNS - LINE,
-    .argument_count = 2,
     .text_count = 1,
+    .has_k = 1,
+    .option_count = 2,
     .find = find_answers,
     .count = count_answers,
     .give = give_answer,

@@ -55,11 +55,15 @@ static int disconnect_table(sqlite3_vtab *base) {
   return SQLITE_OK;
 }
 
+static int argument_count(const table_kind *kind) {
+  return kind->text_count + kind->has_k + kind->option_count;
+}
+
 /* The arguments are equality constraints on the hidden columns; idxNum has a bit for each one
  * present. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *plan) {
   const table_kind *kind = ((table *)base)->kind;
-  int used[MAX_ARGUMENTS] = {-1, -1, -1};
+  int used[MAX_ARGUMENTS] = {-1, -1, -1, -1};
   for (int i = 0; i < plan->nConstraint; i++) {
     int argument = plan->aConstraint[i].iColumn - kind->column_count;
     if (argument < 0 || plan->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
@@ -68,7 +72,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *plan) {
     if (used[argument] < 0) used[argument] = i;
   }
   int position = 0;
-  for (int argument = 0; argument < kind->argument_count; argument++) {
+  for (int argument = 0; argument < argument_count(kind); argument++) {
     if (used[argument] >= 0) {
       plan->aConstraintUsage[used[argument]].argvIndex = ++position;
       plan->aConstraintUsage[used[argument]].omit = 1;
@@ -118,9 +122,7 @@ int failed_call(bertqa_status status, char **message) {
 static int read_k(table *table, cursor *cursor, int32_t *k) {
   sqlite3_value *value = cursor->arguments[table->kind->text_count];
   *k = 0;
-  if (table->kind->argument_count == table->kind->text_count ||
-      table->kind->text_option_count > 0 || value == NULL ||
-      sqlite3_value_type(value) == SQLITE_NULL) {
+  if (!table->kind->has_k || value == NULL || sqlite3_value_type(value) == SQLITE_NULL) {
     return SQLITE_OK;
   }
   sqlite3_int64 given = sqlite3_value_int64(value);
@@ -140,7 +142,7 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int co
   cursor *cursor = (struct cursor *)base;
   table *table = (struct table *)base->pVtab;
   clear(cursor);
-  for (int argument = 0; argument < table->kind->argument_count; argument++) {
+  for (int argument = 0; argument < argument_count(table->kind); argument++) {
     if (!(given & 1 << argument)) continue;
     /* A copy, as the resulting ranges point into it. */
     cursor->arguments[argument] = sqlite3_value_dup(*values++);
@@ -150,13 +152,13 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int co
     if (sqlite3_value_type(cursor->arguments[i]) == SQLITE_NULL) return SQLITE_OK;
     if (text_argument(cursor->arguments[i], &cursor->texts[i])) return SQLITE_NOMEM;
   }
-  for (int i = 0; i < table->kind->text_option_count; i++) {
-    const int option = table->kind->text_count + i;
-    cursor->texts[option] = (bertqa_text){NULL, 0};
-    sqlite3_value *value = cursor->arguments[option];
+  for (int option = 0; option < table->kind->option_count; option++) {
+    bertqa_text *text = &cursor->texts[table->kind->text_count + option];
+    *text = (bertqa_text){NULL, 0};
+    sqlite3_value *value = cursor->arguments[table->kind->text_count + table->kind->has_k + option];
     if (value == NULL) continue;
     if (sqlite3_value_type(value) == SQLITE_NULL) return SQLITE_OK;
-    if (text_argument(value, &cursor->texts[option])) return SQLITE_NOMEM;
+    if (text_argument(value, text)) return SQLITE_NOMEM;
   }
   int32_t k;
   int code = read_k(table, cursor, &k);

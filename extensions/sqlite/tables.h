@@ -4,15 +4,16 @@
 
 #include "connection.h"
 
-#define MAX_ARGUMENTS 3
+#define MAX_ARGUMENTS 4
 
 typedef struct table_kind {
   const char *name, *schema, *usage;
-  int column_count; /* then follow the arguments as hidden columns: the texts, then k or optional texts */
-  int argument_count, text_count;
-  int text_option_count; /* the arguments after the texts are as many optional ones; 0: it is k */
-  /* Computes the rows. k is 0 if it is absent, and so is the length of an optional text. Returns
-   * SQLite's code; the message of an error is freed by SQLite. */
+  /* Then follow the arguments as hidden columns: the texts, k if there is one, then the options, which
+   * are texts that may be absent. */
+  int column_count;
+  int text_count, has_k, option_count;
+  /* Computes the rows. texts: the texts, then the options, whose text is NULL if they are absent. k is 0
+   * if it is absent. Returns SQLite's code; the message of an error is freed by SQLite. */
   int (*find)(connection *connection, const bertqa_text *texts, int32_t k,
               const bertqa_call_options *call, void **rows, char **message);
   size_t (*count)(const void *rows);

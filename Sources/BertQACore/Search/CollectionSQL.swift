@@ -10,8 +10,9 @@ package enum CollectionSQL: Int32, CaseIterable {
   case setModel = 6
   case addDocument = 7
   case addPassage = 8
-  case addVectors = 9
-  case removeDocument = 10
+  case addWords = 9
+  case addVectors = 10
+  case removeDocument = 11
 
   /// "BQAC" in ASCII: `PRAGMA application_id` of a collection.
   package static let applicationID = 0x4251_4143
@@ -22,18 +23,24 @@ package enum CollectionSQL: Int32, CaseIterable {
     switch self {
     case .create: Self.tables
     case .model: "SELECT fingerprint, length, name FROM model"
-    // Of equal ranks the earlier passage.
+    // Of equal ranks the earlier passage. A field that a document lacks matches nothing.
     case .words:
       """
-      SELECT rowid, -rank FROM words WHERE words MATCH ?1 AND (?2 IS NULL OR rowid IN (
+      SELECT rowid, -rank FROM words WHERE words MATCH ?1 AND (?2 IS NULL AND ?3 IS NULL OR rowid IN (
         SELECT p.id FROM passages p JOIN documents d ON d.id = p.document LEFT JOIN files f ON f.id = d.file
-        WHERE coalesce(f.path, d.name) GLOB ?2)) ORDER BY rank, rowid LIMIT 200
+        WHERE (?2 IS NULL OR coalesce(f.path, d.name) GLOB ?2)
+          AND NOT EXISTS (SELECT 1 FROM json_each(?3) w WHERE NOT EXISTS (
+            SELECT 1 FROM json_each(d.fields) v WHERE v.key = w.key AND v.atom GLOB w.atom))))
+      ORDER BY rank, rowid LIMIT 200
       """
     case .allowed:
       """
       SELECT min(p.id), max(p.id) FROM passages p JOIN documents d ON d.id = p.document
         LEFT JOIN files f ON f.id = d.file
-      WHERE coalesce(f.path, d.name) GLOB ?1 GROUP BY d.id ORDER BY 1
+      WHERE (?1 IS NULL OR coalesce(f.path, d.name) GLOB ?1)
+        AND NOT EXISTS (SELECT 1 FROM json_each(?2) w WHERE NOT EXISTS (
+          SELECT 1 FROM json_each(d.fields) v WHERE v.key = w.key AND v.atom GLOB w.atom))
+      GROUP BY d.id ORDER BY 1
       """
     case .vectors: "SELECT first, count, rows, scales FROM vectors ORDER BY first"
     case .passage:
@@ -44,13 +51,15 @@ package enum CollectionSQL: Int32, CaseIterable {
     case .setModel: "INSERT OR REPLACE INTO model(id, name, length, fingerprint) VALUES (1, ?1, ?2, ?3)"
     case .addDocument: "INSERT INTO documents(file, name, title, fields) VALUES (?1, ?2, ?3, ?4)"
     case .addPassage: "INSERT INTO passages(document, start, end, line, text) VALUES (?1, ?2, ?3, ?4, ?5)"
+    case .addWords: "INSERT INTO words(rowid, text) SELECT id, text FROM passages WHERE id BETWEEN ?1 AND ?2"
     case .addVectors: "INSERT INTO vectors(first, count, rows, scales) VALUES (?1, ?2, ?3, ?4)"
     case .removeDocument: "DELETE FROM documents WHERE file IS NULL AND name = ?1"
     }
   }
 
   /// Triggers keep the words and the vectors in step with the passages, whoever deletes a document or file. A block of
-  /// vectors from which passages go is cut: what is before them stays, what is behind becomes a block.
+  /// vectors from which passages go is cut: what is before them stays, what is behind becomes a block. Words change by
+  /// one statement for many passages: FTS5 writes a segment of its index at the end of each.
   private static let tables: StaticString = """
     PRAGMA application_id = 1112621379;
     PRAGMA user_version = 1;
@@ -94,12 +103,6 @@ package enum CollectionSQL: Int32, CaseIterable {
     CREATE VIRTUAL TABLE words USING fts5(
       text, content='passages', content_rowid='id', tokenize='porter unicode61'
     );
-    CREATE TRIGGER passage_added AFTER INSERT ON passages BEGIN
-      INSERT INTO words(rowid, text) VALUES (new.id, new.text);
-    END;
-    CREATE TRIGGER passage_removed AFTER DELETE ON passages BEGIN
-      INSERT INTO words(words, rowid, text) VALUES ('delete', old.id, old.text);
-    END;
     CREATE VIEW cuts(first, last) AS SELECT 0, 0;
     CREATE TRIGGER cut_vectors INSTEAD OF INSERT ON cuts WHEN new.first IS NOT NULL BEGIN
       INSERT INTO vectors
@@ -116,6 +119,7 @@ package enum CollectionSQL: Int32, CaseIterable {
     END;
     CREATE TRIGGER document_removed BEFORE DELETE ON documents BEGIN
       INSERT INTO cuts SELECT min(id), max(id) FROM passages WHERE document = old.id;
+      INSERT INTO words(words, rowid, text) SELECT 'delete', id, text FROM passages WHERE document = old.id;
       DELETE FROM passages WHERE document = old.id;
     END;
     CREATE TRIGGER file_removed BEFORE DELETE ON files BEGIN

@@ -1,5 +1,3 @@
-import Glibc
-
 /// A search of a collection's passages by the words and by the meaning of a question.
 ///
 /// The caller has the passages: it adds those that a full-text search with `query` finds, then the rows of vectors of all
@@ -36,9 +34,17 @@ package final class PassageSearch {
 
   /// The passages that count of each of both orders.
   package static let depth = 200
-  /// A passage's score is its cosine, plus this times a power of its BM25 score as a share of the best one's: words count
-  /// only for passages that have clearly more of them than others. `Benchmarks/collection.py fusion` compares others.
-  private static let (wordWeight, wordPower) = (0.2, 4.0)
+  /// Words count for the passages that have clearly more of them than others. `Benchmarks/collection.py fusion` compares
+  /// other weights and powers.
+  private static let wordWeight = 0.25
+
+  /// Returns a passage's score, at most 1.
+  /// - Parameters:
+  ///   - cosine: that of its vector and the question's.
+  ///   - share: its BM25 score, or another, as a share of the best passage's.
+  package static func score(cosine: Double, share: Double) -> Double {
+    (cosine + wordWeight * share * share) / (1 + wordWeight)
+  }
 
   /// - Parameter vector: nil searches by words only.
   init(question: UnsafeBufferPointer<UInt8>, vector: QuestionVector?, threads: Int) {
@@ -121,10 +127,9 @@ package final class PassageSearch {
     if vector == nil {
       for match in byWords { scores[match.id] = match.score / highest }
     } else {
-      for row in byMeaning.best() { scores[row.id] = Double(row.product) / (1 + Self.wordWeight) }
+      for row in byMeaning.best() { scores[row.id] = Self.score(cosine: Double(row.product), share: 0) }
       for match in byWords {
-        let share = pow(match.score / highest, Self.wordPower)
-        scores[match.id] = (Double(match.cosine) + Self.wordWeight * share) / (1 + Self.wordWeight)
+        scores[match.id] = Self.score(cosine: Double(match.cosine), share: match.score / highest)
       }
     }
     return scores.map { Hit(id: $0.key, score: $0.value) }

@@ -111,23 +111,22 @@ struct CollectionCorpus: Corpus {
   let collection: PassageCollection
   /// The number of passages that are read for a question.
   let passageCount: Int
-  /// A GLOB pattern of paths; nil: all.
-  let pattern: String?
+  let filter: DocumentFilter
   private let embedder: OnceLoaded
 
   let hasSeveralTexts = true
 
   /// - Parameter model: the embedding model, which is loaded if the collection has vectors.
-  init(_ collection: PassageCollection, passageCount: Int, pattern: String?, model: ModelChoice) {
+  init(_ collection: PassageCollection, passageCount: Int, _ filter: DocumentFilter, model: ModelChoice) {
     self.collection = collection
     self.passageCount = passageCount
-    self.pattern = pattern
+    self.filter = filter
     embedder = OnceLoaded(model)
   }
 
   func texts(for question: [UInt8]) throws(ToolError) -> AskedTexts {
     let found = try collection.search(
-      question, count: passageCount, pattern: pattern, command: AskCommand.invocation
+      question, count: passageCount, filter, command: AskCommand.invocation
     ) { () throws(ToolError) in try embedder.context() }
     return AskedTexts(texts: found.hits.map { AskedText($0.passage) }, search: found.search)
   }

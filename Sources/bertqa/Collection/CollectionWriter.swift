@@ -19,7 +19,7 @@ final class CollectionWriter {
 
   private enum Step {
     case beginFile(path: String, SourceStatus)
-    case document(name: [UInt8]?, title: [UInt8]?)
+    case document(name: [UInt8]?, title: [UInt8]?, fields: [UInt8]?)
     case passage(start: Int, end: Int, line: Int?)
     case endFile(hash: UInt64)
     case same(path: String, SourceStatus)
@@ -90,11 +90,14 @@ final class CollectionWriter {
   // MARK: - Documents
 
   /// Adds a document and its text.
-  /// - Parameter hasLines: true if its lines are the file's.
+  /// - Parameters:
+  ///   - fields: an object of JSON.
+  ///   - hasLines: true if its lines are the file's.
   func add(
-    _ text: UnsafeBufferPointer<UInt8>, name: [UInt8]? = nil, title: [UInt8]? = nil, hasLines: Bool
+    _ text: UnsafeBufferPointer<UInt8>, name: [UInt8]? = nil, title: [UInt8]? = nil, fields: [UInt8]? = nil,
+    hasLines: Bool
   ) throws(ToolError) {
-    steps.append(.document(name: name, title: title))
+    steps.append(.document(name: name, title: title, fields: fields))
     var start = 0
     var (line, lineByte) = (1, 0)
     while start < text.count {
@@ -167,10 +170,10 @@ final class CollectionWriter {
             "INSERT INTO files(path, modified, size) VALUES (?1, ?2, ?3)",
             [.text(path), .integer(status.modified), .integer(status.size)])
           file = database.lastID
-        case .document(let name, let title):
-          let values = [name, title].map { $0.map { SQLiteValue.text($0) } ?? .null }
+        case .document(let name, let title, let fields):
+          let values = [name, title, fields].map { $0.map { SQLiteValue.text($0) } ?? .null }
           try database.change(
-            PassageCollection.sql(.addDocument), [file.map { .integer($0) } ?? .null] + values + [.null])
+            PassageCollection.sql(.addDocument), [file.map { .integer($0) } ?? .null] + values)
           document = database.lastID
         case .passage(let start, let end, let line):
           try database.change(
@@ -191,10 +194,15 @@ final class CollectionWriter {
         case .remove(let file): try database.change("DELETE FROM files WHERE id = ?1", [.integer(file)])
         }
       }
-      if let first, let vectors {
+      if let first {
+        let count = Int64(passages.count)
         try database.change(
-          PassageCollection.sql(.addVectors),
-          [.integer(first), .integer(Int64(passages.count)), .blob(vectors.rows), .blob(vectors.scales)])
+          PassageCollection.sql(.addWords), [.integer(first), .integer(first + count - 1)])
+        if let vectors {
+          try database.change(
+            PassageCollection.sql(.addVectors),
+            [.integer(first), .integer(count), .blob(vectors.rows), .blob(vectors.scales)])
+        }
       }
       (lastDocument, lastFile) = (document, file)
     }

@@ -122,18 +122,16 @@ final class PassageCollection {
   /// Finds passages by the words of a question and, if the collection has vectors, by its meaning.
   /// - Parameters:
   ///   - embedder: loads the embedding model when it is needed.
-  ///   - pattern: a GLOB pattern of paths; nil: all.
   func search(
-    _ question: [UInt8], count: Int, pattern: String?, command: String,
+    _ question: [UInt8], count: Int, _ filter: DocumentFilter, command: String,
     embedder: () throws(ToolError) -> Context
   ) throws(ToolError) -> (search: PassageSearch, hits: [Hit]) {
     let search = try begin(question, command, embedder)
-    let pattern = pattern.map { SQLiteValue.text($0) } ?? .null
-    let words = try database.statement(Self.sql(.words), [.text(search.query), pattern])
+    let words = try database.statement(Self.sql(.words), [.text(search.query)] + filter.values)
     var matches: [(id: Int64, score: Double)] = []
     while try words.next() { matches.append((words.integer(0) ?? 0, words.double(1))) }
     search.setWords(matches)
-    if search.vectorLength > 0 { try addVectors(to: search, pattern, command) }
+    if search.vectorLength > 0 { try addVectors(to: search, filter, command) }
     var hits: [Hit] = []
     for hit in search.best(count) {
       guard let passage = try passage(hit.id) else { continue }
@@ -158,10 +156,10 @@ final class PassageCollection {
   }
 
   private func addVectors(
-    to search: PassageSearch, _ pattern: SQLiteValue, _ command: String
+    to search: PassageSearch, _ filter: DocumentFilter, _ command: String
   ) throws(ToolError) {
-    if case .text = pattern {
-      let allowed = try database.statement(Self.sql(.allowed), [pattern])
+    if !filter.isEmpty {
+      let allowed = try database.statement(Self.sql(.allowed), filter.values)
       var isAny = false
       while try allowed.next() {
         let (first, last) = (allowed.integer(0) ?? 0, allowed.integer(1) ?? 0)

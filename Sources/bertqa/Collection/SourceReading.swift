@@ -1,13 +1,14 @@
 import BertQACore
 import Glibc
 
-/// Reads files as documents: texts, records, and what converters print.
+/// Reads files as documents: texts, pages, mail, records, and what converters print.
 struct SourceReading {
   private let command: String
   private let encoding: TextEncoding?
   private let format: RecordFormat?
   private let textField: ParsedOption?
   private let idField: ParsedOption?
+  private let storedFields: [ParsedOption]
   /// By ending of a file's name, such as ".pdf": a shell command in which {} is the file.
   private let converters: [(ending: String, command: String)]
 
@@ -17,8 +18,11 @@ struct SourceReading {
   static let rows = [
     OptionRow(
       .textField, value: "FIELD", "field of a record's text; default text",
-      detail: "JSON lines, CSV and TSV have records; each is a document. The other fields are not stored."),
+      detail: "JSON lines, CSV and TSV have records; each is a document."),
     OptionRow(.idField, value: "FIELD", "field of a record's name; default: the number of its line"),
+    OptionRow(
+      .field, value: "FIELD", "store this field of records, too; may be given several times",
+      detail: "'bertqa search --field' chooses documents by it. A record without it is not read."),
     OptionRow(
       .convert, value: "END=COMMAND",
       "read files whose names end in END through a shell command; may be given several times",
@@ -33,6 +37,7 @@ struct SourceReading {
     format = try RecordFormat(arguments, among: RecordFormat.textNames)
     textField = arguments.last(.textField)
     idField = arguments.last(.idField)
+    storedFields = arguments.options.filter { $0.option == .field }
     var converters: [(ending: String, command: String)] = []
     for given in arguments.options where given.option == .convert {
       let parts = given.string.split(separator: "=" as Character, maxSplits: 1).map { String($0) }
@@ -69,6 +74,17 @@ struct SourceReading {
       return try page.text.withElements { text throws(ToolError) in
         try writer.add(text, title: page.title, hasLines: false)
       }
+    }
+    if try Mailbox.isMail(file, named: name) {
+      let mailbox = try Mailbox(file)
+      while let message = try mailbox.next() {
+        try message.text.withElements { text throws(ToolError) in
+          try writer.add(
+            text, name: message.number.map { Array("\($0)".utf8) }, title: message.subject,
+            fields: message.fields, hasLines: false)
+        }
+      }
+      return
     }
     let text = try InputText(file, InputText.Reading(encoding: encoding))
     guard text.isDecodable else {
@@ -113,11 +129,26 @@ struct SourceReading {
           continue
         }
         if record.hasNoText { continue }
-        let fields = block.fields[record.firstField...].map(block.text)
+        let others = idField == nil ? 1 : 2
+        let fields = block.fields[record.firstField...].prefix(others + storedFields.count).map(block.text)
         let name = idField == nil ? Array("\(record.number)".utf8) : Array(fields[1])
-        try writer.add(fields[0], name: name, hasLines: false)
+        try writer.add(
+          fields[0], name: name, fields: stored(fields.dropFirst(others)), hasLines: false)
       }
     }
+  }
+
+  /// Returns the values of the stored fields as an object of JSON; nil for none.
+  private func stored(_ values: ArraySlice<UnsafeBufferPointer<UInt8>>) -> [UInt8]? {
+    if storedFields.isEmpty { return nil }
+    var writer = JSONWriter()
+    writer.object { writer in
+      for (field, value) in zip(storedFields, values) {
+        writer.key(field.string)
+        writer.string(value)
+      }
+    }
+    return writer.bytes
   }
 
   private func form(_ format: RecordFormat) throws(ToolError) -> RecordForm {
@@ -127,6 +158,7 @@ struct SourceReading {
     }
     var texts = [try path(textField, "text")]
     if idField != nil { texts.append(try path(idField, "id")) }
+    for field in storedFields { texts.append(try path(field, "")) }
     return RecordForm(
       format: format,
       fields: RecordFields(

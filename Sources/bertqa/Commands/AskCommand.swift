@@ -40,8 +40,8 @@ struct AskCommand: Command {
       OptionSection(
         "SQLite databases",
         [
-          OptionRow(.passages, value: "N", "number of passages to read for a question; default 20"),
-          SearchCommand.pathRow,
+          OptionRow(.passages, value: "N", "number of passages to read for a question; default 20")
+        ] + DocumentFilter.rows + [
           OptionRow(
             .embedModel, value: "DIR", use: .model,
             "directory of the model of a collection's vectors; default: embed-minilm-l6"),
@@ -154,7 +154,7 @@ struct AskCommand: Command {
     let database = try SQLiteDatabase(files[0].string, .read, for: "asking a database")
     if let collection = try PassageCollection.of(database) {
       let corpus = CollectionCorpus(
-        collection, passageCount: passageCount, pattern: arguments.last(.path)?.string,
+        collection, passageCount: passageCount, try DocumentFilter(arguments),
         model: try ModelChoice(arguments, task: .embed, option: .embedModel))
       return { _ in corpus }
     }

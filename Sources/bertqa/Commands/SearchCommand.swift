@@ -6,10 +6,6 @@ struct SearchCommand: Command {
   static let name = "search"
   static let summary = "find the passages of a collection that match words or a question"
 
-  static let pathRow = OptionRow(
-    .path, value: "PATTERN", "of a collection, only documents whose path matches, such as '*/2024/*'",
-    detail: "SQLite's GLOB. Documents that are not of a file have their name as path.")
-
   static let table = CommandTable(
     usages: ["[OPTION]... DB TEXT..."],
     operands: .collectionAndText,
@@ -22,10 +18,9 @@ struct SearchCommand: Command {
         "",
         [
           OptionRow(.topK, letter: "k", value: "N", "print up to N passages; default 10"),
-          pathRow,
           OptionRow(.json, "print a JSON object for each passage"),
           ModelChoice.row("the one of the collection; default: embed-minilm-l6"),
-        ] + ModelChoice.runRows)
+        ] + DocumentFilter.rows + ModelChoice.runRows)
     ],
     notes: [
       "Columns are separated by tabs: the score, which compares the passages of one search, the place and the passage."
@@ -46,10 +41,11 @@ struct SearchCommand: Command {
     guard arguments.operands.count > 1 else {
       throw arguments.usage(arguments.operands.isEmpty ? "no DB was given" : "no TEXT was given")
     }
+    let filter = try DocumentFilter(arguments)
     let collection = try PassageCollection(reading: arguments.operands[0].string)
     let text = InputText(joining: Array(arguments.operands.dropFirst()))
     let hits = try collection.search(
-      Array(text.bytes), count: count, pattern: arguments.last(.path)?.string, command: invocation
+      Array(text.bytes), count: count, filter, command: invocation
     ) { () throws(ToolError) in try model.load() }.hits
     for hit in hits {
       if arguments.has(.json) {

@@ -59,6 +59,7 @@ enum Option: String, CaseIterable {
   case exclude
   case convert
   case path
+  case field
   case embedModel = "embed-model"
   case features
   case algorithm

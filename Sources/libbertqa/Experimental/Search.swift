@@ -176,6 +176,11 @@ public func bertqa_search_best(
   }
 }
 
+@_cdecl("bertqa_search_score")
+public func bertqa_search_score(_ cosine: Double, _ share: Double) -> Double {
+  PassageSearch.score(cosine: cosine, share: share)
+}
+
 @_cdecl("bertqa_search_answer")
 public func bertqa_search_answer(
   _ search: OpaquePointer?, _ context: OpaquePointer?, _ passages: UnsafePointer<bertqa_text>?, _ count: Int,

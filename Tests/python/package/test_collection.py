@@ -32,6 +32,10 @@ def test_asks_and_searches(path):
         assert TEXTS["boiler"].encode()[passage.start : passage.end].decode() == passage.text
         assert [hit.name for hit in notes.search("apartment contract")] == ["lease", "boiler"]
         assert [hit.name for hit in notes.search("apartment contract", path="b*")] == ["boiler"]
+        assert [hit.name for hit in notes.search("lease", fields={"length": 67})] == ["boiler"]
+        assert [hit.name for hit in notes.search("lease", fields={"length": "8*"}, path="*")] == ["lease"]
+        assert notes.search("lease", fields={"length": 67, "year": 2024}) == []
+        assert notes.ask("Who signed?", fields={"length": 67}).passages[0].name == "boiler"
         assert notes.search("boiler", path="nothing") == [] and notes.ask("Who?", path="nothing").answer is None
         assert notes.ask("What is the capital of Peru?").is_impossible
     with pytest.raises(ValueError, match="closed"):

@@ -441,6 +441,23 @@ def test_a_collection_is_asked(notes, context):
         assert database.execute("SELECT * FROM bertqa_ask(NULL, 1)") == []
 
 
+def test_a_search_of_chosen_documents(notes):
+    with connect(notes) as database, bertqa.Collection(notes) as collection:
+        for path, fields in (("f*", None), ("*", {"year": 2024}), ("*", {"year": "20??"}), ("nothing", None)):
+            rows = database.execute(
+                "SELECT passage, score FROM bertqa_search(?, 5, ?, ?)", "moon", path, json.dumps(fields or {})
+            )
+            assert rows == [(p.id, p.score) for p in collection.search("moon", k=5, path=path, fields=fields)]
+            assert bool(rows) == (path != "nothing")
+        assert len(database.execute("SELECT * FROM bertqa_search('moon')")) > len(rows)
+        named = "SELECT name FROM bertqa_ask(?) WHERE only_fields = ?"
+        assert database.execute(named, WHO, '{"year": 2024}') == [("fox",)]
+        assert database.execute(named, WHO, '{"year": 1999}') == []
+        assert database.execute("SELECT * FROM bertqa_search('moon', 5, NULL)") == []
+        with pytest.raises(SQLError, match="malformed JSON"):
+            database.execute("SELECT * FROM bertqa_search('moon', 5, '*', '{')")
+
+
 def test_views_of_a_collection_cannot_nest(notes):
     with connect(notes) as database:
         database.execute("ALTER TABLE vectors RENAME TO kept")

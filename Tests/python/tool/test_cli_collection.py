@@ -1,12 +1,15 @@
 """`bertqa index`, `bertqa search` and `bertqa ask` of a collection."""
 
+import ctypes
 import gzip
 import json
+import mailbox
 import os
 import signal
 import sqlite3
 import subprocess
 import time
+from email.message import EmailMessage
 
 import pytest
 
@@ -196,6 +199,159 @@ def test_html(tmp_path):
     assert answer["text"] == "Zo\u00eb" and answer["title"] == "Our boats & ships"
     text = "\n".join(text for (text,) in rows(path, "SELECT text FROM passages"))
     assert "var a" not in text and "Home" not in text and "Lark was built\nin 1912." in text
+
+
+def message(subject, *parts, **headers):
+    """Returns a message with alternative parts: (subtype, text, charset, transfer encoding)."""
+    mail = EmailMessage()
+    mail["Subject"] = subject
+    for name, value in headers.items():
+        mail[name.replace("_", "-")] = value
+    for subtype, text, charset, encoding in parts:
+        add = mail.set_content if mail.get_payload() is None else mail.add_alternative
+        add(text, subtype=subtype, charset=charset, cte=encoding)
+    return mail
+
+
+def has_gmime():
+    try:
+        ctypes.CDLL("libgmime-3.0.so.0")
+    except OSError:
+        return False
+    return True
+
+
+needs_gmime = pytest.mark.skipif(not has_gmime(), reason="GMime is not installed (libgmime-3.0-0)")
+
+
+@needs_gmime
+def test_mail(tmp_path):
+    path, folder = tmp_path / "mail.db", tmp_path / "mail"
+    folder.mkdir()
+    boiler = message(
+        "Gr\u00fc\u00dfe: der Kessel \u2013 the boiler",
+        (
+            "plain",
+            "The boiler was repaired by Zo\u00eb Brown for 120 \u20ac.\n",
+            "iso-8859-15",
+            "quoted-printable",
+        ),
+        ("html", "<p>See the <b>picture</b>.", "utf-8", "base64"),
+        From="Zo\u00eb Brown <zoe@example.org>",
+        To="ann@example.org, bob@example.org",
+        Date="Fri, 03 May 2024 10:00:00 +0200",
+        Message_ID="<1@example.org>",
+    )
+    boiler.add_attachment(b"\x89PNG" * 99, maintype="image", subtype="png", filename="boiler.png")
+    (folder / "boiler.eml").write_bytes(boiler.as_bytes())
+    page = message("A page", ("html", "<p>The <b>lease</b> was signed<br>by Ann Smith.", "utf-8", "base64"))
+    empty = message(
+        "Fwd: the clock", ("plain", " ", "utf-8", "7bit"), ("html", "<p>It stopped at ten.", "utf-8", "7bit")
+    )
+    forward = message("Look at this", ("plain", "Below.\n", "utf-8", "7bit"))
+    forward.add_attachment(boiler)
+    inbox = mailbox.mbox(folder / "INBOX")
+    for mail in (page, empty, forward):
+        inbox.add(mail)
+    inbox.close()
+    (folder / "old.mbox.gz").write_bytes(gzip.compress((folder / "INBOX").read_bytes()))
+    maildir = mailbox.Maildir(folder / "Sent")
+    maildir.add(
+        message("Garden", ("plain", "The garden has forty roses.\n", "utf-8", "8bit"), From="ann@example.org")
+    )
+    assert run("index", path, folder)[0].startswith("4 new, 0 changed, 0 unchanged, 0 gone; 8 passages")
+    check_whole(path)
+    mails = rows(
+        path,
+        "SELECT f.path, d.name, d.title, d.fields, group_concat(p.text, '') FROM documents d JOIN files f ON f.id = d.file "
+        "JOIN passages p ON p.document = d.id GROUP BY d.id",
+    )
+    texts = {(os.path.basename(file), name): (title, fields, text) for file, name, title, fields, text in mails}
+    title, fields, text = texts["boiler.eml", None]
+    assert title == "Gr\u00fc\u00dfe: der Kessel \u2013 the boiler"
+    assert text == title + "\n\nThe boiler was repaired by Zo\u00eb Brown for 120 \u20ac."
+    assert json.loads(fields) == {
+        "from": "Zo\u00eb Brown <zoe@example.org>",
+        "to": "ann@example.org, bob@example.org",
+        "date": "2024-05-03T10:00:00+02:00",
+        "message_id": "1@example.org",
+    }
+    assert texts["INBOX", "1"] == ("A page", None, "A page\n\nThe lease was signed\nby Ann Smith.")
+    assert texts["INBOX", "2"][2] == "Fwd: the clock\n\nIt stopped at ten."
+    assert texts["INBOX", "3"][2] == f"Look at this\n\nBelow.\n\n{text}"
+    assert texts["old.mbox.gz", "1"] == texts["INBOX", "1"]
+    assert "forty roses" in str(texts.values())
+    answer = ask(path, "Who signed the lease?", "--path", "*INBOX")["answers"][0]
+    assert (answer["text"], answer["name"], answer["title"]) == ("Ann Smith", "1", "A page")
+    # Filters by fields.
+    found = run("search", "--field", "from=*zoe@example.org*", "--field", "date=2024-*", path, "roses")[0]
+    assert found.count("\n") == 1 and "boiler.eml" in found
+    assert run("search", "--field", "from=*carla*", path, "roses", code=1)[0] == ""
+    assert "NAME=PATTERN" in run("search", "--field", "from", path, "roses", code=2)[1]
+
+
+@needs_gmime
+def test_mail_that_is_none(tmp_path):
+    path, folder = tmp_path / "mail.db", tmp_path / "mail"
+    folder.mkdir()
+    (folder / "empty.mbox").write_bytes(b"")
+    (folder / "letter.txt").write_text("From Bern to Thun the train takes twenty minutes.\nIt leaves at noon.\n")
+    (folder / "broken.eml").write_bytes(
+        b"Subject: =?utf-8?q?half\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain; "
+        b"charset=no-such\nContent-Transfer-Encoding: base64\n\nVGhlIGxhbXAgaXMgZ3JlZW4u!!\n--x\nContent-Type: message/rfc822\n\n"
+    )
+    (folder / "deep.eml").write_bytes(
+        b"Subject: deep\n"
+        + b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (i, i) for i in range(3000))
+    )
+    (folder / "nothing.eml").write_bytes(b"\x00\xff no header at all")
+    output, errors = run("index", path, folder, code=3)
+    assert output.startswith("4 new") and "nothing.eml: is no mail" in errors and errors.count("\n") == 1, errors
+    check_whole(path)
+    texts = "\n".join(text for (text,) in rows(path, "SELECT text FROM passages"))
+    assert "From Bern to Thun" in texts and "The lamp is green." in texts
+    assert rows(path, "SELECT line FROM passages WHERE text LIKE 'From Bern%'") == [(1,)]
+
+
+def test_mail_without_its_library(tmp_path):
+    """A library that cannot be loaded in place of GMime is the file's problem, which names the package."""
+    (tmp_path / "libgmime-3.0.so.0").write_bytes(b"no library")
+    (tmp_path / "a.eml").write_bytes(b"Subject: a\n\nThe lamp is green.\n")
+    (tmp_path / "b.txt").write_text("The clock stopped at ten.")
+    output, errors = run(
+        "index",
+        tmp_path / "x.db",
+        tmp_path / "a.eml",
+        tmp_path / "b.txt",
+        code=3,
+        env=environment(LD_LIBRARY_PATH=str(tmp_path)),
+    )
+    assert output.startswith("1 new") and "a.eml: mail needs the library GMime" in errors
+    assert "libgmime-3.0-0" in errors
+
+
+def test_fields_of_records(tmp_path):
+    path, table = tmp_path / "table.db", tmp_path / "reports.csv"
+    table.write_text(
+        "text,year,author,id\nThe lamp is green.,2023,Ann,a\nThe lamp is red.,2024,Bob,b\nThe lamp is blue.,2024,Carla,c\n"
+    )
+    run("index", "--id-field", "id", "--field", "year", "--field", "author", path, table)
+    assert json.loads(rows(path, "SELECT fields FROM documents WHERE name = 'b'")[0][0]) == {
+        "year": "2024",
+        "author": "Bob",
+    }
+
+    def found(*options, code=0):
+        return [
+            line.split(": ")[1][0] for line in run("search", *options, path, "lamp", code=code)[0].splitlines()
+        ]
+
+    assert sorted(found()) == ["a", "b", "c"]
+    assert sorted(found("--field", "year=2024")) == ["b", "c"]
+    assert found("--field", "year=202?", "--field", "author=[A-B]*", "--field", "year=*3") == ["a"]
+    assert found("--field", "year=2024", "--path", "*.txt", code=1) == found("--field", "other=*", code=1) == []
+    answer = ask(path, "Which colour has the lamp?", "--field", "author=Bob")["answers"][0]
+    assert answer["text"] == "red"
 
 
 def test_words_only(tmp_path, notes):

@@ -450,6 +450,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "search_set_words": (c_int32, [c_void_p, POINTER(c_int64), POINTER(c_double), c_size_t]),
     "search_add_vectors": (c_int32, [c_void_p, c_int64, c_size_t, POINTER(c_int8), c_size_t, POINTER(c_float)]),
     "search_best": (c_size_t, [c_void_p, c_size_t, POINTER(c_int64), POINTER(c_double)]),
+    "search_score": (c_double, [c_double, c_double]),
     "search_answer": (c_int32, [c_void_p, c_void_p, POINTER(Text), c_size_t, POINTER(AnswerOptions),
         POINTER(c_void_p)]),
     "patterns_options_init": (None, [c_void_p, c_size_t]),

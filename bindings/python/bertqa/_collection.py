@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 # bertqa_collection_statement, by number.
 (
-    _CREATE, _MODEL, _WORDS, _ALLOWED, _VECTORS, _PASSAGE, _SET_MODEL, _ADD_DOCUMENT, _ADD_PASSAGE, _ADD_VECTORS,
-    _REMOVE_DOCUMENT,
-) = range(11)  # fmt: skip
+    _CREATE, _MODEL, _WORDS, _ALLOWED, _VECTORS, _PASSAGE, _SET_MODEL, _ADD_DOCUMENT, _ADD_PASSAGE, _ADD_WORDS,
+    _ADD_VECTORS, _REMOVE_DOCUMENT,
+) = range(12)  # fmt: skip
 _APPLICATION_ID, _VERSION = 0x42514143, 1
 #: The passages whose vectors are computed and written at once.
 _BATCH = 512
@@ -210,6 +210,8 @@ class Collection:
                     text = next(passages).decode("utf-8", "replace")
                     cursor = database.execute(_sql(_ADD_PASSAGE), (document, start, end, None, text))
                     first = cursor.lastrowid if first is None else first
+            if first is not None:
+                database.execute(_sql(_ADD_WORDS), (first, first + len(self._passages) - 1))
             if vectors is not None:
                 database.execute(_sql(_ADD_VECTORS), (first, len(self._passages), *vectors))
             database.execute("COMMIT")
@@ -232,12 +234,20 @@ class Collection:
 
     # Reading
 
-    def search(self, question: Text, *, k: int = 10, path: Optional[str] = None) -> List[Passage]:
+    def search(
+        self,
+        question: Text,
+        *,
+        k: int = 10,
+        path: Optional[str] = None,
+        fields: "Optional[Mapping[str, Any]]" = None,
+    ) -> List[Passage]:
         """Returns the k passages that match best, by words and by meaning.
 
         path: only documents whose path, or name if they are of no file, matches this GLOB pattern of SQLite.
+        fields: only documents that have these fields with these values; a text is a GLOB pattern.
         """
-        return self._search(question, k, path)[1]
+        return self._search(question, k, path, fields)[1]
 
     def ask(
         self,
@@ -246,14 +256,15 @@ class Collection:
         k: int = 1,
         passages: int = 20,
         path: Optional[str] = None,
+        fields: "Optional[Mapping[str, Any]]" = None,
         **options: "Unpack[AnswerOptions]",
     ) -> CollectionResult:
         """Answers a question from the passages that match it best.
 
-        k: the number of answers. passages: how many are read. path: as in search.
+        k: the number of answers. passages: how many are read. path, fields: as in search.
         options: see help(bertqa.AnswerOptions).
         """
-        search, found = self._search(question, passages, path)
+        search, found = self._search(question, passages, path, fields)
         if not found:
             return CollectionResult([], [], True, 1.0)
         handle, lib = self._answering()._opened(), library()
@@ -265,8 +276,21 @@ class Collection:
             result = _result_of(answers[0], data)
         return CollectionResult(result.answers, found, result.is_impossible, result.no_answer_probability)
 
-    def _search(self, question: Text, count: int, path: Optional[str]) -> Tuple[Handle, List[Passage]]:
+    def document(self, id: int) -> List[Passage]:
+        """Returns all passages of the document that the passage with this id is from, in order; none without such a one.
+        Their score is 0."""
         self.flush()
+        rows = self._opened().execute(
+            "SELECT id FROM passages WHERE document = (SELECT document FROM passages WHERE id = ?) ORDER BY id",
+            (id,),
+        )
+        return [self._passage(found, 0.0) for (found,) in rows.fetchall()]
+
+    def _search(
+        self, question: Text, count: int, path: Optional[str], fields: "Optional[Mapping[str, Any]]"
+    ) -> Tuple[Handle, List[Passage]]:
+        self.flush()
+        chosen = (path, json.dumps(dict(fields)) if fields else None)
         lib, data = library(), encoded(question)
         fingerprint = self._fingerprint
         context = None if fingerprint is None else self._embedding()._opened().pointer
@@ -282,7 +306,7 @@ class Collection:
         )
         search = Handle(pointer, lib.search_free)
         call.check(status)
-        words = self._words(lib.search_query(search.pointer).decode(), path)
+        words = self._words(lib.search_query(search.pointer).decode(), chosen)
         ids, scores = zip(*words) if words else ((), ())
         check(
             lib.search_set_words(
@@ -290,17 +314,17 @@ class Collection:
             )
         )
         if fingerprint is not None:
-            self._add_vectors(search, path)
+            self._add_vectors(search, chosen)
         return search, self._best(search, count)
 
-    def _words(self, query: str, path: Optional[str]) -> List[Tuple[int, float]]:
+    def _words(self, query: str, chosen: Tuple[Optional[str], Optional[str]]) -> List[Tuple[int, float]]:
         """Returns the ids and scores of the passages that have words of the question."""
-        return self._opened().execute(_sql(_WORDS), (query, path)).fetchall()
+        return self._opened().execute(_sql(_WORDS), (query, *chosen)).fetchall()
 
-    def _add_vectors(self, search: Handle, path: Optional[str]) -> None:
+    def _add_vectors(self, search: Handle, chosen: Tuple[Optional[str], Optional[str]]) -> None:
         database, lib = self._opened(), library()
-        if path is not None:
-            allowed = database.execute(_sql(_ALLOWED), (path,)).fetchall()
+        if chosen != (None, None):
+            allowed = database.execute(_sql(_ALLOWED), chosen).fetchall()
             for first, last in allowed:
                 check(lib.search_allow(search.pointer, first, last))
             if not allowed:
@@ -320,25 +344,12 @@ class Collection:
             raise ValueError(f"the number of passages is {count}, but must be 1 to 1000")
         ids, scores = (ctypes.c_int64 * count)(), (ctypes.c_double * count)()
         found = library().search_best(search.pointer, count, ids, scores)
-        passages = []
-        for i in range(found):
-            row = self._opened().execute(_sql(_PASSAGE), (ids[i],)).fetchone()
-            text, start, end, line, path, name, title, fields = row
-            passages.append(
-                Passage(
-                    ids[i],
-                    scores[i],
-                    text,
-                    start,
-                    end,
-                    line,
-                    path,
-                    name,
-                    title,
-                    json.loads(fields) if fields else {},
-                )
-            )
-        return passages
+        return [self._passage(ids[i], scores[i]) for i in range(found)]
+
+    def _passage(self, id: int, score: float) -> Passage:
+        row = self._opened().execute(_sql(_PASSAGE), (id,)).fetchone()
+        text, start, end, line, path, name, title, fields = row
+        return Passage(id, score, text, start, end, line, path, name, title, json.loads(fields) if fields else {})
 
     # Closing
 

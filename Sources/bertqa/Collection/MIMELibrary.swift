@@ -1,0 +1,161 @@
+/// GMime, which decodes mail: multipart messages, transfer encodings, character sets, encoded words of headers.
+struct MIMELibrary {
+  /// A GObject of GMime or GLib.
+  typealias Object = UnsafeMutableRawPointer
+
+  enum Kind {
+    case message
+    case attachedMessage
+    /// - Parameter isAlternative: true if its parts are forms of the same text, the plainest first.
+    case multipart(isAlternative: Bool)
+    case plain
+    case html
+    case other
+  }
+
+  private typealias TypeOf = @convention(c) () -> UInt
+  private typealias Get = @convention(c) (Object?) -> Object?
+  private typealias GetBool = @convention(c) (Object?) -> Int32
+  private typealias GetString = @convention(c) (Object?) -> UnsafePointer<CChar>?
+  private typealias TakeString = @convention(c) (Object?) -> UnsafeMutablePointer<CChar>?
+  private typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Void
+  private typealias SetFormat = @convention(c) (Object?, Int32) -> Void
+  private typealias FormatDate =
+    @convention(c) (Object?, UnsafePointer<CChar>?) -> UnsafeMutablePointer<CChar>?
+  private typealias FormatAddresses =
+    @convention(c) (Object?, Object?, Int32) -> UnsafeMutablePointer<CChar>?
+
+  private let newStream: @convention(c) (Int32) -> Object?
+  private let newParser: Get
+  private let setFormat: SetFormat
+  private let isParserAtEnd: GetBool
+  private let construct: @convention(c) (Object?, Object?) -> Object?
+  private let unref: Release
+  private let freeMemory: Release
+  private let isInstance: @convention(c) (Object?, UInt) -> Int32
+  private let types: (message: UInt, messagePart: UInt, multipart: UInt, textPart: UInt)
+  private let getSubject: GetString
+  private let getMessageID: GetString
+  private let getFrom: Get
+  private let getTo: Get
+  private let getDate: Get
+  private let addressString: FormatAddresses
+  private let dateString: FormatDate
+  private let mimePart: Get
+  private let partMessage: Get
+  private let partCount: GetBool
+  private let partAt: @convention(c) (Object?, Int32) -> Object?
+  private let contentType: Get
+  private let isType: @convention(c) (Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Int32
+  private let textOfPart: TakeString
+
+  init() throws(ToolError) {
+    guard let gmime = try? SharedLibrary("libgmime-3.0.so.0") else {
+      throw ToolError(
+        .input,
+        "mail needs the library GMime, which is not there: install it (on Debian the package libgmime-3.0-0)")
+    }
+    // Those of GLib are found by way of GMime, which needs it.
+    newStream = try gmime.function("g_mime_stream_fs_new", as: (@convention(c) (Int32) -> Object?).self)
+    newParser = try gmime.function("g_mime_parser_new_with_stream", as: Get.self)
+    setFormat = try gmime.function("g_mime_parser_set_format", as: SetFormat.self)
+    isParserAtEnd = try gmime.function("g_mime_parser_eos", as: GetBool.self)
+    construct = try gmime.function(
+      "g_mime_parser_construct_message", as: (@convention(c) (Object?, Object?) -> Object?).self)
+    unref = try gmime.function("g_object_unref", as: Release.self)
+    freeMemory = try gmime.function("g_free", as: Release.self)
+    isInstance = try gmime.function(
+      "g_type_check_instance_is_a", as: (@convention(c) (Object?, UInt) -> Int32).self)
+    getSubject = try gmime.function("g_mime_message_get_subject", as: GetString.self)
+    getMessageID = try gmime.function("g_mime_message_get_message_id", as: GetString.self)
+    getFrom = try gmime.function("g_mime_message_get_from", as: Get.self)
+    getTo = try gmime.function("g_mime_message_get_to", as: Get.self)
+    getDate = try gmime.function("g_mime_message_get_date", as: Get.self)
+    addressString = try gmime.function("internet_address_list_to_string", as: FormatAddresses.self)
+    dateString = try gmime.function("g_date_time_format", as: FormatDate.self)
+    mimePart = try gmime.function("g_mime_message_get_mime_part", as: Get.self)
+    partMessage = try gmime.function("g_mime_message_part_get_message", as: Get.self)
+    partCount = try gmime.function("g_mime_multipart_get_count", as: GetBool.self)
+    partAt = try gmime.function(
+      "g_mime_multipart_get_part", as: (@convention(c) (Object?, Int32) -> Object?).self)
+    contentType = try gmime.function("g_mime_object_get_content_type", as: Get.self)
+    isType = try gmime.function(
+      "g_mime_content_type_is_type",
+      as: (@convention(c) (Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Int32).self)
+    textOfPart = try gmime.function("g_mime_text_part_get_text", as: TakeString.self)
+    // GMime counts the calls.
+    try gmime.function("g_mime_init", as: (@convention(c) () -> Void).self)()
+    types = (
+      try gmime.function("g_mime_message_get_type", as: TypeOf.self)(),
+      try gmime.function("g_mime_message_part_get_type", as: TypeOf.self)(),
+      try gmime.function("g_mime_multipart_get_type", as: TypeOf.self)(),
+      try gmime.function("g_mime_text_part_get_type", as: TypeOf.self)()
+    )
+  }
+
+  func release(_ object: Object) { unref(object) }
+
+  // MARK: - Parsing
+
+  /// - Parameter descriptor: of a file that can be read at any place; the parser closes it.
+  func parser(_ descriptor: Int32, isMbox: Bool) throws(ToolError) -> Object {
+    guard let stream = newStream(descriptor), let parser = newParser(stream) else {
+      throw ToolError(.resources, "out of memory")
+    }
+    // The parser keeps it.
+    unref(stream)
+    setFormat(parser, isMbox ? 1 : 0)
+    return parser
+  }
+
+  func isAtEnd(_ parser: Object) -> Bool { isParserAtEnd(parser) != 0 }
+
+  /// The caller releases the message.
+  func nextMessage(_ parser: Object) -> Object? { construct(parser, nil) }
+
+  // MARK: - Headers
+
+  func subject(_ message: Object) -> String? { getSubject(message).map { String(cString: $0) } }
+
+  /// Sender, recipients, date (ISO 8601) and id of a message, those that it has.
+  func fields(_ message: Object) -> [(key: String, value: String)] {
+    let addresses = [("from", getFrom(message)), ("to", getTo(message))].map { key, list in
+      (key, list.flatMap { taken(addressString($0, nil, 0)) })
+    }
+    let date = getDate(message).flatMap { taken(dateString($0, "%Y-%m-%dT%H:%M:%S%:z")) }
+    let id = getMessageID(message).map { String(cString: $0) }
+    return (addresses + [("date", date), ("message_id", id)]).compactMap { key, value in
+      value.flatMap { $0.isEmpty ? nil : (key, $0) }
+    }
+  }
+
+  // MARK: - Parts
+
+  func kind(_ object: Object) -> Kind {
+    if isInstance(object, types.message) != 0 { return .message }
+    if isInstance(object, types.messagePart) != 0 { return .attachedMessage }
+    let type = contentType(object)
+    if isInstance(object, types.multipart) != 0 {
+      return .multipart(isAlternative: isType(type, "multipart", "alternative") != 0)
+    }
+    guard isInstance(object, types.textPart) != 0 else { return .other }
+    if isType(type, "text", "plain") != 0 { return .plain }
+    return isType(type, "text", "html") != 0 ? .html : .other
+  }
+
+  func body(_ message: Object) -> Object? { mimePart(message) }
+  func attachedMessage(_ part: Object) -> Object? { partMessage(part) }
+
+  func parts(_ multipart: Object) -> [Object] {
+    (0..<max(0, partCount(multipart))).compactMap { partAt(multipart, $0) }
+  }
+
+  /// Returns the decoded text of a part of text.
+  func text(_ part: Object) -> String? { taken(textOfPart(part)) }
+
+  private func taken(_ string: UnsafeMutablePointer<CChar>?) -> String? {
+    guard let string else { return nil }
+    defer { freeMemory(string) }
+    return String(cString: string)
+  }
+}

@@ -1,0 +1,188 @@
+import BertQACore
+import Glibc
+
+/// The messages of a file of mail: one message, or many in mbox format. GMime decodes them; it is opened on demand.
+final class Mailbox {
+  struct Message {
+    /// Its number in an mbox file, from 1; nil in a file of one message.
+    let number: Int?
+    let subject: [UInt8]?
+    /// An object of JSON with sender, recipients, date and the message's id; nil if it has none of them.
+    let fields: [UInt8]?
+    /// The subject and the text of the parts, with blank lines between them.
+    let text: [UInt8]
+  }
+
+  private let mime: MIMELibrary
+  private let parser: MIMELibrary.Object
+  private let isMbox: Bool
+  private var count = 0
+
+  /// True for files of mail, by their names, as messages in a Maildir, or by the first lines of mbox files, which often
+  /// have no ending.
+  /// - Parameter name: in lower case, without the ending of a compressed file.
+  static func isMail(_ file: ArgumentText, named name: String) throws(ToolError) -> Bool {
+    if [".eml", ".mbox"].contains(where: name.hasSuffix) { return true }
+    if file.isStandardInput { return false }
+    return isInMaildir(file.string) ? true : beginsMbox(try beginning(of: file))
+  }
+
+  /// A Maildir has the folders cur, new and tmp; messages are files of the first two, whose names have no ending.
+  private static func isInMaildir(_ path: String) -> Bool {
+    let parts = path.split(separator: "/" as Character, omittingEmptySubsequences: false)
+    guard parts.count > 2, ["cur", "new"].contains(parts[parts.count - 2]) else { return false }
+    let maildir = parts.dropLast(2).joined(separator: "/")
+    return ["cur", "new", "tmp"].allSatisfy { FileIdentity(path: "\(maildir)/\($0)") != nil }
+  }
+
+  init(_ file: ArgumentText) throws(ToolError) {
+    let input = try Input(file)
+    let beginning = try Self.beginning(of: file)
+    isMbox = Self.beginsMbox(beginning)
+    guard isMbox || beginning.isEmpty || Self.isHeader(beginning[...]) else {
+      throw ToolError(.input, "\(input.shown): is no mail: it does not begin with a header")
+    }
+    mime = try MIMELibrary()
+    parser = try mime.parser(try Self.descriptor(input), isMbox: isMbox)
+  }
+
+  deinit { mime.release(parser) }
+
+  /// Returns the next message; nil at the end.
+  func next() throws(ToolError) -> Message? {
+    guard isMbox || count == 0, !mime.isAtEnd(parser), let message = mime.nextMessage(parser) else {
+      return nil
+    }
+    defer { mime.release(message) }
+    count += 1
+    let subject = mime.subject(message).flatMap { Self.line($0) }
+    var text = MailText(mime)
+    text.append(subject ?? [])
+    try text.append(partsOf: message)
+    return Message(
+      number: isMbox ? count : nil, subject: subject, fields: fields(message), text: text.bytes)
+  }
+
+  private func fields(_ message: MIMELibrary.Object) -> [UInt8]? {
+    let fields = mime.fields(message)
+    if fields.isEmpty { return nil }
+    var writer = JSONWriter()
+    writer.object { writer in
+      for (key, value) in fields {
+        writer.key(key)
+        writer.string(value)
+      }
+    }
+    return writer.bytes
+  }
+
+  /// Returns text in one line; nil for none.
+  private static func line(_ text: String) -> [UInt8]? {
+    var words: [UInt8] = []
+    PlainText.append(text.utf8, to: &words)
+    let line = PlainText.trimmed(String(decoding: words, as: UTF8.self))
+    return line.isEmpty ? nil : Array(line.utf8)
+  }
+
+  // MARK: - The file
+
+  private static func beginning(of file: ArgumentText) throws(ToolError) -> [UInt8] {
+    let input = try Input(file)
+    try input.decompress(byContent: true)
+    let buffer = ByteBuffer()
+    try buffer.reserve(1 << 12)
+    buffer.extend(
+      by: try input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(1 << 12))))
+    return Array(buffer.bytes)
+  }
+
+  /// True for a line "From " and behind it one that is a header.
+  private static func beginsMbox(_ bytes: [UInt8]) -> Bool {
+    guard bytes.starts(with: "From ".utf8), let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
+      return false
+    }
+    return isHeader(bytes[(end + 1)...])
+  }
+
+  /// True for text that begins with a field's name and a colon.
+  private static func isHeader(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let name = bytes.prefix { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
+    return !name.isEmpty && name.endIndex < bytes.endIndex && bytes[name.endIndex] == UInt8(ascii: ":")
+  }
+
+  /// Returns a descriptor of the file's bytes, which are read where they are needed: a copy if they are compressed.
+  private static func descriptor(_ input: Input) throws(ToolError) -> Int32 {
+    try input.decompress(byContent: true)
+    if input.compression == nil, input.isRegularFile {
+      let copy = fcntl(input.descriptor, F_DUPFD_CLOEXEC, 0)
+      guard copy >= 0 else { throw Input.error(input.shown, errno) }
+      return copy
+    }
+    guard let file = tmpfile() else {
+      throw ToolError(.resources, "cannot make a temporary file: \(String(cString: strerror(errno)))")
+    }
+    defer { fclose(file) }
+    let buffer = ByteBuffer()
+    try buffer.reserve(1 << 16)
+    while true {
+      let count = try input.read(into: buffer.rawRoom)
+      if count == 0 { break }
+      guard fwrite(buffer.rawRoom.baseAddress, 1, count, file) == count else {
+        throw ToolError(.resources, "cannot write a temporary file: \(String(cString: strerror(errno)))")
+      }
+    }
+    guard fflush(file) == 0, fseek(file, 0, SEEK_SET) == 0 else {
+      throw ToolError(.resources, "cannot write a temporary file: \(String(cString: strerror(errno)))")
+    }
+    return fcntl(fileno(file), F_DUPFD_CLOEXEC, 0)
+  }
+}
+
+/// The text of a message's parts.
+private struct MailText {
+  private(set) var bytes: [UInt8] = []
+  private let mime: MIMELibrary
+
+  init(_ mime: MIMELibrary) { self.mime = mime }
+
+  /// Appends the text of all parts that have text. Of several forms of the same part, that is the plain one if it has
+  /// any.
+  mutating func append(partsOf message: MIMELibrary.Object) throws(ToolError) {
+    // Without recursion: parts may be nested deeply.
+    var waiting = [message]
+    while let part = waiting.popLast() {
+      switch mime.kind(part) {
+      case .message: if let body = mime.body(part) { waiting.append(body) }
+      case .attachedMessage:
+        guard let attached = mime.attachedMessage(part) else { continue }
+        append(Array((mime.subject(attached) ?? "").utf8))
+        waiting.append(attached)
+      case .multipart(let isAlternative):
+        let parts = mime.parts(part)
+        let chosen = isAlternative ? parts.first { isPlainText($0) } ?? parts.last : nil
+        waiting += chosen.map { [$0] } ?? parts.reversed()
+      case .plain: append(Array((mime.text(part) ?? "").utf8))
+      case .html:
+        let page = Array((mime.text(part) ?? "").utf8)
+        try page.withElements { page throws(ToolError) in
+          append(try HTMLDocument(page, encoding: TextEncoding("UTF-8")).text)
+        }
+      case .other: break
+      }
+    }
+  }
+
+  private func isPlainText(_ part: MIMELibrary.Object) -> Bool {
+    guard case .plain = mime.kind(part) else { return false }
+    return mime.text(part)?.utf8.contains { $0 > 0x20 } == true
+  }
+
+  /// Appends a part's text, with line feeds as ends of lines, behind a blank line.
+  mutating func append(_ text: [UInt8]) {
+    guard text.contains(where: { $0 > 0x20 }) else { return }
+    if !bytes.isEmpty { bytes += "\n\n".utf8 }
+    let carriageReturn = UInt8(ascii: "\r")
+    bytes += text.lazy.filter { $0 != carriageReturn }
+    while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
+  }
+}

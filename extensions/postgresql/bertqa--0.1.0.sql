@@ -101,6 +101,12 @@ AS 'MODULE_PATHNAME', 'bertqa_pg_cosine' LANGUAGE C IMMUTABLE STRICT PARALLEL SA
 
 COMMENT ON FUNCTION bertqa_cosine(real[], real[]) IS 'the cosine of two vectors, -1 to 1; NULL for zero vectors';
 
+CREATE FUNCTION bertqa_search_score(cosine double precision, share double precision) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bertqa_pg_search_score' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION bertqa_search_score(double precision, double precision) IS
+'orders passages by the cosine of their vector and by the rank of their words as a share of the best one''s';
+
 CREATE FUNCTION bertqa_tokens(
   document text, OUT id integer, OUT piece text, OUT start_byte bigint, OUT end_byte bigint
 ) RETURNS SETOF record
@@ -117,6 +123,60 @@ RETURN replace(plainto_tsquery(configuration, question)::text, ''' & ''', ''' | 
 
 COMMENT ON FUNCTION bertqa_match(text) IS 'a text search for any of the question''s words';
 COMMENT ON FUNCTION bertqa_match(regconfig, text) IS 'a text search for any of the question''s words';
+
+-- The rows that rank best by words, ties included, and of the others those with the nearest vectors: an index serves each
+-- of the two.
+CREATE FUNCTION bertqa_search(
+  source anyelement, question text, k integer DEFAULT 10, configuration regconfig DEFAULT get_current_ts_config()
+) RETURNS SETOF anyelement LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 10 AS $function$
+DECLARE
+  relation regclass := (SELECT typrelid FROM pg_type WHERE oid = pg_typeof(source));
+  words text[] := (
+    SELECT array_agg(attname) FROM pg_attribute
+    WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped AND atttypid = 'tsvector'::regtype);
+  vectors text[] := (
+    SELECT array_agg(attname) FROM pg_attribute
+    WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
+      AND split_part(format_type(atttypid, NULL), '.', -1) IN ('real[]', 'vector'));
+  kind text := (
+    SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = relation AND attname = vectors[1]);
+  cosine text;
+  distance text;
+BEGIN
+  IF relation IS NULL OR coalesce(cardinality(words), 0) <> 1 OR coalesce(cardinality(vectors), 0) <> 1 THEN
+    RAISE EXCEPTION 'bertqa_search needs a table or view with one column of type tsvector and one of type real[] or vector'
+      USING ERRCODE = 'wrong_object_type', HINT = 'Pass it as NULL::name; a view can leave out columns and rows.';
+  END IF;
+  IF question IS NULL OR k IS NULL THEN
+    RETURN;
+  END IF;
+  IF kind = 'real[]' THEN
+    cosine := format('bertqa_cosine(r.%I, $2)', vectors[1]);
+    distance := '-' || cosine;
+  ELSE
+    -- pgvector's, in whatever schema it is.
+    distance := format('r.%I OPERATOR(%s<=>) $2::%s', vectors[1], rtrim(split_part(kind, 'vector', 1), '.')
+      || CASE WHEN kind LIKE '%.%' THEN '.' ELSE '' END, kind);
+    cosine := format('(1 - (%s))', distance);
+  END IF;
+  RETURN QUERY EXECUTE format($query$
+    WITH found AS MATERIALIZED (
+      SELECT r, ts_rank(r.%1$I, $1, 1) AS rank, coalesce(%2$s, 0) AS cosine FROM %4$s AS r WHERE r.%1$I @@ $1
+      ORDER BY rank DESC FETCH FIRST 200 ROWS WITH TIES),
+    near AS MATERIALIZED (
+      SELECT r, CASE WHEN r.%1$I @@ $1 THEN ts_rank(r.%1$I, $1, 1) ELSE 0 END AS rank, %2$s AS cosine FROM %4$s AS r
+      WHERE r.%5$I IS NOT NULL
+        AND (r.%1$I @@ $1 AND ts_rank(r.%1$I, $1, 1) >= (SELECT min(rank) FROM found)) IS NOT TRUE
+      ORDER BY %3$s LIMIT 200)
+    SELECT (r).* FROM (SELECT * FROM found UNION ALL SELECT * FROM near) AS both_orders
+    ORDER BY bertqa_search_score(cosine, coalesce(rank / (SELECT max(rank) FROM found), 0)) DESC LIMIT $3
+    $query$, words[1], cosine, distance, relation, vectors[1])
+  USING bertqa_match(configuration, question), bertqa_embed(question), k;
+END
+$function$;
+
+COMMENT ON FUNCTION bertqa_search(anyelement, text, integer, regconfig) IS
+'the k rows of a table that match the question best, by words (tsvector) and by vectors (real[] or pgvector)';
 
 CREATE FUNCTION bertqa_model(task text, path text) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_model' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -221,6 +221,11 @@ Datum bertqa_pg_cosine(PG_FUNCTION_ARGS) {
   PG_RETURN_FLOAT8(cosine > 1 ? 1 : cosine < -1 ? -1 : cosine);
 }
 
+PG_FUNCTION_INFO_V1(bertqa_pg_search_score);
+Datum bertqa_pg_search_score(PG_FUNCTION_ARGS) {
+  PG_RETURN_FLOAT8(bertqa_search_score(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1)));
+}
+
 static void put_tokens(ReturnSetInfo *result, const bertqa_context *context,
                        const bertqa_tokens *tokens) {
   for (size_t i = 0; i < bertqa_tokens_count(tokens); i++) {

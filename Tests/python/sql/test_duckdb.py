@@ -44,6 +44,44 @@ def table(connection, texts):
     connection.execute("INSERT INTO texts SELECT * FROM rows")
 
 
+def test_a_search_by_words_and_vectors():
+    """In the order of a Collection: the words of the question, the vectors, and their weights are the same."""
+    texts = [FOX, APOLLO, LOVELACE, "The moon is far away.", "An apple falls from the tree."]
+    with duckdb.connect() as connection:
+        bertqa.duckdb.register(connection, classify=FIXTURES / "tiny-bert-classifier", entities=ENTITIES)
+        connection.execute("CREATE TABLE passages(id INTEGER, body VARCHAR, words VARCHAR[], vector FLOAT[384])")
+        for id, text in enumerate(texts):
+            connection.execute(
+                "INSERT INTO passages VALUES (?, $2, bertqa_words($2), bertqa_embed($2))", [id, text]
+            )
+        connection.execute("INSERT INTO passages VALUES (9, NULL, NULL, NULL)")
+
+        def found(question, k, source="passages"):
+            rows = connection.execute(
+                "SELECT id, score FROM bertqa_search(?, ?, ?)", [source, question, k]
+            ).fetchall()
+            scores = [score for _, score in rows]
+            assert scores == sorted(scores, reverse=True)
+            return [id for id, _ in rows]
+
+        assert found("moon", 1) == [3]
+        assert found("fruit", 1) == [4]  # no word is the same
+        assert sorted(found("moon", 99)) == [0, 1, 2, 3, 4, 9]
+        connection.execute("CREATE VIEW others AS FROM passages WHERE id <> 3")
+        assert found("moon", 1, "others") != [3] and len(found("moon", 99, "others")) == 5
+        [[answer]] = connection.execute(
+            "SELECT answer FROM bertqa_search('passages', $q, 2) AS p, bertqa_answers($q, p.body) ORDER BY gap DESC LIMIT 1",
+            {"q": WHO},
+        ).fetchall()
+        assert answer == ANSWER
+        assert value(connection, "SELECT bertqa_words('Zo\u00eb\u2019s 2 caf\u00e9s')") == [
+            "zo\u00eb",
+            "s",
+            "2",
+            "caf\u00e9s",
+        ]
+
+
 @pytest.fixture
 def calls(monkeypatch):
     """(questions, rows) of each call of the library that answers."""

@@ -1,6 +1,7 @@
 """The PostgreSQL extension in a real server: values, errors, cancelled calls, parallel plans, shared weights."""
 
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -151,6 +152,78 @@ def test_labels_of_the_caller_s_choice(session, entailment):
             session.value("SELECT bertqa_classify('a', ' , ')")
     finally:
         session.value("SELECT bertqa_model('classify', NULL)")
+
+
+TEXTS = [FOX, APOLLO, LOVELACE, "The moon is far away.", "An apple falls from the tree."]
+
+
+def has_pgvector():
+    return (pathlib.Path("/usr/share/postgresql") / installation().name / "extension" / "vector.control").exists()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "real[]",
+        pytest.param("vector", marks=pytest.mark.skipif(not has_pgvector(), reason="pgvector is not installed")),
+        pytest.param(
+            "apart.vector", marks=pytest.mark.skipif(not has_pgvector(), reason="pgvector is not installed")
+        ),
+    ],
+)
+def test_a_search_by_words_and_vectors(session, kind):
+    rows = ", ".join(f"({id}, {quote(text)})" for id, text in enumerate(TEXTS))
+    session.execute("BEGIN")
+    if kind == "vector":
+        session.execute("CREATE EXTENSION vector")
+    elif kind == "apart.vector":
+        session.execute("CREATE SCHEMA apart; CREATE EXTENSION vector SCHEMA apart")
+    session.execute(
+        f"""CREATE TABLE "the Passages"(
+              id integer, body text, "the vector" {kind},
+              words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED)"""
+    )
+    session.execute(
+        f"""INSERT INTO "the Passages" SELECT id, body, bertqa_embed(body)::{kind} FROM (VALUES {rows}) AS t(id, body)"""
+    )
+    session.execute("""INSERT INTO "the Passages" VALUES (9, NULL, NULL)""")
+
+    def found(question, k, source='"the Passages"'):
+        sql = f"SELECT id FROM bertqa_search(NULL::{source}, {quote(question)}, {k}, 'english')"
+        return [int(id) for [id] in session.execute(sql)]
+
+    assert found("moon", 1) == [3]
+    assert found("fruit", 1) == [4]  # no word is the same
+    assert sorted(found("moon", 99)) == [0, 1, 2, 3, 4]
+    assert len(found("quux", 99)) == 5 and found("moon", 0) == []
+    session.execute("""CREATE VIEW others AS SELECT * FROM "the Passages" WHERE id <> 3""")
+    assert found("moon", 1, "others") != [3] and len(found("moon", 99, "others")) == 4
+    answered = f"""SELECT a.answer FROM bertqa_search(NULL::"the Passages", {quote(WHO)}, 2, 'english') AS p,
+                   bertqa_answers({quote(WHO)}, p.body) AS a ORDER BY a.gap DESC LIMIT 1"""
+    assert session.value(answered) == ANSWER
+    assert session.execute("""SELECT * FROM bertqa_search(NULL::"the Passages", NULL)""") == []
+    session.execute("ROLLBACK")
+
+
+def test_a_search_needs_its_columns(session):
+    session.execute("CREATE TEMP TABLE plain(body text, a tsvector, b tsvector, vector real[])")
+    for source in "NULL::plain", "1":
+        with pytest.raises(SQLError, match="needs a table or view with one column of type tsvector"):
+            session.execute(f"SELECT bertqa_search({source}, 'moon')")
+    session.execute("ALTER TABLE plain DROP COLUMN b")
+    assert session.execute("SELECT * FROM bertqa_search(NULL::plain, 'moon')") == []
+
+
+def test_a_search_compares_the_best_of_both_orders(session):
+    """Of many rows, those of either order are found, each once."""
+    session.execute(
+        "CREATE TEMP TABLE many AS SELECT i AS id, to_tsvector('simple', 'lamp ' || repeat('word ', i % 7) || i) AS words, "
+        "CASE WHEN i = 777 THEN bertqa_embed('The train leaves at noon.') ELSE array_fill(-i::real, ARRAY[384]) END AS vector "
+        "FROM generate_series(1, 1000) AS i"
+    )
+    sql = "SELECT id FROM bertqa_search(NULL::many, 'lamp: when does the train leave', 1000, 'simple')"
+    found = [int(id) for [id] in session.execute(sql)]
+    assert found[0] == 777 and len(found) == len(set(found)) >= 200
 
 
 def test_other_functions(session, context):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, List, Optional, Union
 
 from ._columns import answer_column, classify_column, embed_column, entities_column, patterns_column, redact_column
 from ._context import Context
+from ._native import library
 from ._redaction import REPLACEMENTS, Pseudonyms
 
 if TYPE_CHECKING:
@@ -85,6 +86,35 @@ CREATE OR REPLACE TEMP MACRO bertqa_redact
   AS bertqa_redacted(document, patterns, action, value::VARCHAR, regions, labels)
 """
 
+_WORDS = r"""
+CREATE OR REPLACE TEMP MACRO bertqa_words(body) AS regexp_extract_all(lower(body), '[\p{L}\p{N}]+')
+"""
+# BM25 of the lists of words, and the exact cosines; the best 200 of each order are compared.
+_SEARCH = """
+CREATE OR REPLACE TEMP MACRO bertqa_search(passages, question, k) AS TABLE
+WITH asked AS MATERIALIZED (
+  SELECT bertqa_embed(question) AS vector, list_distinct(bertqa_words(question)) AS words),
+texts AS MATERIALIZED (
+  SELECT p, row_number() OVER () AS number, array_cosine_similarity(p.vector, asked.vector) AS cosine
+  FROM query_table(passages) AS p, asked),
+average AS (SELECT count(*) AS n, avg(len(p.words)) AS length FROM texts),
+counted AS (
+  SELECT number, word, count(*) AS n FROM (SELECT number, unnest(p.words) AS word FROM texts)
+  WHERE word IN (SELECT unnest(words) FROM asked) GROUP BY ALL),
+weights AS (
+  SELECT word, ln(1 + (average.n - count(*) + 0.5) / (count(*) + 0.5)) AS weight
+  FROM counted, average GROUP BY word, average.n),
+ranks AS (
+  SELECT number, sum(weight * counted.n / (counted.n + 1.2 * (0.25 + 0.75 * len(p.words) / length))) AS rank
+  FROM counted JOIN weights USING (word) JOIN texts USING (number), average GROUP BY number),
+best AS (
+  SELECT p, coalesce(cosine, 0) AS cosine, coalesce(rank / max(rank) OVER (), 0) AS share
+  FROM texts LEFT JOIN ranks USING (number)
+  QUALIFY row_number() OVER (ORDER BY cosine DESC NULLS LAST) <= 200
+    OR row_number() OVER (ORDER BY rank DESC NULLS LAST) <= 200)
+SELECT unnest(p), bertqa_search_score(cosine, share) AS score FROM best ORDER BY score DESC LIMIT k
+"""
+
 
 def register(
     connection: "DuckDBPyConnection",
@@ -95,13 +125,15 @@ def register(
     entities: "Model" = None,
 ) -> None:
     """Registers the functions bertqa_answer, bertqa_answers, bertqa_answer_all, bertqa_classify, bertqa_labels,
-    bertqa_entities, bertqa_patterns, bertqa_redact and bertqa_embed with a connection. docs/sql.md describes them.
+    bertqa_entities, bertqa_patterns, bertqa_redact, bertqa_embed, bertqa_words and bertqa_search with a connection.
+    docs/sql.md describes them.
 
     answer, classify, embed, entities: the model of each task, a directory or a Context; default: the default
         models.
 
     Registering again replaces the models. The functions belong to the database. bertqa_answer_all, bertqa_classify,
-    bertqa_redact and the tables bertqa_answers, bertqa_labels, bertqa_entities and bertqa_patterns belong to the connection: register
+    bertqa_redact, bertqa_words and the tables bertqa_answers, bertqa_labels, bertqa_entities, bertqa_patterns and
+    bertqa_search belong to the connection: register
     a cursor, without models, to use them there.
     """
     has_models = not all(model is None for model in (answer, classify, embed, entities))
@@ -157,6 +189,13 @@ def register(
     def vector(texts: Any) -> Any:
         return embed_column(embedder, texts)
 
+    def scores(cosines: Any, shares: Any) -> Any:
+        import pyarrow
+
+        pairs = zip(cosines.to_pylist(), shares.to_pylist())
+        values = [None if None in pair else library().search_score(*pair) for pair in pairs]
+        return pyarrow.array(values, pyarrow.float64())
+
     def add(name: str, function: Callable[..., Any], count: int, result: str) -> None:
         _add(connection, name, function, ["VARCHAR"] * count, result, has_models)
 
@@ -169,6 +208,9 @@ def register(
     add("bertqa_pattern_list", pattern_list, 3, _ENTITIES)
     add("bertqa_redacted", redacted, 6, "VARCHAR")
     add("bertqa_embed", vector, 1, f"FLOAT[{embedder.info.embedding_length}]")
+    _add(connection, "bertqa_search_score", scores, ["DOUBLE", "DOUBLE"], "DOUBLE", has_models)
+    connection.execute(_WORDS)
+    connection.execute(_SEARCH)
     connection.execute(_ANSWERS)
     connection.execute(_ANSWER_ALL)
     connection.execute(_CLASSIFY)

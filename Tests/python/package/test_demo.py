@@ -16,7 +16,7 @@ from bertqa.demo import __main__ as program
 from bertqa.demo import _server
 from bertqa.demo._server import Server
 from bertqa.demo._tasks import LAST_TEXT, Tasks, candidate_questions
-from samples import FOX, WHO
+from samples import ANSWER, FOX, WHO
 
 MAIN = [sys.executable, "-m", "bertqa.demo"]
 
@@ -56,6 +56,39 @@ def post(server, name, **request):
     body = json.dumps({"page": "test", **request}).encode()
     status, _, data = send(server, "POST", f"/{server.key}/{name}", body)
     return status, json.loads(data)
+
+
+def test_a_collection_is_asked(tmp_path):
+    path = tmp_path / "notes.db"
+    lines = [f"Box {number} holds {number * 7} screws, and its lid is green \U0001f98a." for number in range(60)]
+    with bertqa.Collection(path) as notes:
+        notes.add("boxes", "\n\n".join(lines), title="Boxes")
+        notes.add("fox", FOX)
+        passages = notes.document(notes.search("box 33", k=1)[0].id)
+        assert len(passages) > 2 and [p.start for p in passages] == sorted(p.start for p in passages)
+        assert notes.document(99) == []
+    with Server(Tasks([("text", FOX), program._document(str(path))], {})) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            assert post(server, "documents")[1] == {"names": ["text", "notes.db"], "collections": [1]}
+            assert (
+                post(server, "document", index=1)[0] == post(server, "collection", index=0, question="x")[0] == 400
+            )
+            status, found = post(server, "collection", index=1, question=WHO)
+            assert status == 200 and not found["impossible"] and len(found["hits"]) == len(passages) + 1
+            [best] = [hit for hit in found["hits"] if hit["id"] == found["best"]]
+            assert best["text"] == FOX and best["place"] == "fox" and best["answers"][0]["text"] == ANSWER
+            for hit in found["hits"]:
+                shown = post(server, "passage", index=1, id=hit["id"])[1]
+                units = shown["text"].encode("utf-16-le")
+                assert units[2 * shown["start"] : 2 * shown["end"]].decode("utf-16-le") == hit["text"]
+            shown = post(server, "passage", index=1, id=passages[0].id)[1]["text"]
+            assert shown == "\n\n".join(lines)
+            assert post(server, "passage", index=1, id=99)[0] == post(server, "passage", index=1, id="1")[0] == 400
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_the_page_and_its_headers(server):
@@ -151,7 +184,7 @@ def test_answers_are_the_librarys(server, context):
 
 
 def test_documents(server):
-    assert post(server, "documents")[1] == {"names": ["fox.txt", "two"]}
+    assert post(server, "documents")[1] == {"names": ["fox.txt", "two"], "collections": []}
     assert post(server, "document", index=1)[1] == {"text": "🦊 x\r\ny"}
     for index in -1, 2, "0", None, 1.0:
         assert post(server, "document", index=index)[0] == 400

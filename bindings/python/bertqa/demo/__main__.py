@@ -6,8 +6,9 @@ import pathlib
 import signal
 import sys
 import webbrowser
-from typing import List, Optional, Tuple
+from typing import List, Optional, Tuple, Union
 
+from .._collection import Collection
 from .._errors import BertQAError
 from ._server import Server
 from ._tasks import Tasks
@@ -18,7 +19,7 @@ LARGEST = 8 << 20
 
 def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bertqa.demo", description=(__doc__ or "").partition(": ")[2])
-    parser.add_argument("files", metavar="FILE", nargs="*", help="a text in UTF-8 to ask questions about")
+    parser.add_argument("files", metavar="FILE", nargs="*", help="a text in UTF-8, or a collection, to ask")
     parser.add_argument("--port", type=_port, default=0, help="of 127.0.0.1; default: any that is free")
     parser.add_argument("--browser", action="store_true", help="open the page in the browser")
     for task in Tasks.TASKS:
@@ -47,8 +48,12 @@ def main(arguments: Optional[List[str]] = None) -> int:
     return 0
 
 
-def _document(path: str) -> Tuple[str, str]:
-    """Returns a file's name and text."""
+def _document(path: str) -> "Tuple[str, Union[str, pathlib.Path]]":
+    """Returns a file's name and its text, or its path if it is a collection."""
+    with open(path, "rb") as file:
+        if file.read(16) == b"SQLite format 3\0":
+            Collection(path).close()
+            return os.path.basename(path), pathlib.Path(path)
     if os.path.getsize(path) > LARGEST:
         raise ValueError(f"{path}: larger than {LARGEST >> 20} MiB")
     try:

@@ -12,6 +12,7 @@ import json
 import pathlib
 import secrets
 import socket
+import sqlite3
 from typing import Any, Optional
 
 from .._errors import BertQAError, Cancelled, InvalidArgument
@@ -84,7 +85,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             kind, data, status = "application/json", _json({"error": str(error)}), error.status
         except Cancelled:
             kind, data, status = "application/json", _json({"cancelled": True}), 409
-        except (BertQAError, MemoryError) as error:
+        except (BertQAError, MemoryError, sqlite3.Error) as error:
             status = 400 if isinstance(error, InvalidArgument) else 500
             kind, data = "application/json", _json({"error": str(error) or "out of memory"})
         self.send_response(status)

@@ -4,19 +4,23 @@ import collections
 import pathlib
 import re
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 from .._answer import Document
+from .._collection import Collection, Passage
 from .._context import Context
 from .._errors import BertQAError, Cancelled, InvalidArgument
 from .._results import Answer
 
 Request = Mapping[str, Any]
+Chosen = TypeVar("Chosen", str, pathlib.Path)
 
 #: The number of documents that stay tokenized.
 PREPARED = 4
 #: The numbers of answers and next words shown, and of characters from which the next word is predicted.
 ANSWERS, NEXT_WORDS, LAST_TEXT = 5, 8, 3000
+#: The number of a collection's passages shown.
+HITS = 10
 #: The maximum number of highlighted words.
 CONTRIBUTIONS = 1000
 
@@ -25,10 +29,12 @@ class Tasks:
     """One context for each task, loaded on first use and shared by all requests."""
 
     TASKS = ("answer", "classify", "predict")
-    REQUESTS = ("documents", "document", "answer", "suggest", "classify", "next")
+    REQUESTS = ("documents", "document", "answer", "suggest", "collection", "passage", "classify", "next")
 
-    def __init__(self, documents: Sequence[Tuple[str, str]], models: Mapping[str, Optional[str]]):
-        """documents: (name, text); models: directories by task, None for the default one."""
+    def __init__(
+        self, documents: Sequence[Tuple[str, Union[str, pathlib.Path]]], models: Mapping[str, Optional[str]]
+    ):
+        """documents: (name, text, or the path of a collection); models: directories by task, None for the default one."""
         example = pathlib.Path(__file__).with_name("example.txt").read_text(encoding="utf-8")
         self._given = list(documents) or [("Halley's Comet (an example)", example)]
         self._models = models
@@ -76,13 +82,64 @@ class Tasks:
             return self._contexts[task]
 
     def _documents(self, request: Request, cancel: Callable[[], bool]) -> Any:
-        return {"names": [name for name, _ in self._given]}
+        return {
+            "names": [name for name, _ in self._given],
+            "collections": [index for index, (_, given) in enumerate(self._given) if not isinstance(given, str)],
+        }
 
     def _document(self, request: Request, cancel: Callable[[], bool]) -> Any:
+        return {"text": self._chosen(request, str)}
+
+    def _chosen(self, request: Request, kind: "Type[Chosen]") -> "Chosen":
         index = request.get("index")
-        if not isinstance(index, int) or not 0 <= index < len(self._given):
-            raise InvalidArgument(f"there is no document {index!r}")
-        return {"text": self._given[index][1]}
+        if isinstance(index, int) and 0 <= index < len(self._given):
+            given = self._given[index][1]
+            if isinstance(given, kind):
+                return given
+        raise InvalidArgument(f"there is no document {index!r} of this kind")
+
+    def _opened(self, request: Request) -> Collection:
+        """Opens a collection for one request: a connection of SQLite belongs to one thread."""
+        path = self._chosen(request, pathlib.Path)
+        return Collection(path, context=self.context("answer"), embedder=self.context("embed"))
+
+    def _collection(self, request: Request, cancel: Callable[[], bool]) -> Any:
+        """Returns the passages that match a question best, with the answers in them."""
+        with self._opened(request) as collection:
+            result = collection.ask(_string(request, "question"), k=ANSWERS, cancel=cancel)
+        read = result.passages[:HITS] + [result.passage(a) for a in result.answers if a.document_index >= HITS]
+        hits = [_hit(passage) for passage in {passage.id: passage for passage in read}.values()]
+        for answer in result.answers:
+            passage = result.passage(answer)
+            hit = next(hit for hit in hits if hit["id"] == passage.id)
+            hit["answers"].append(_range(answer))
+        return {
+            "impossible": result.is_impossible,
+            "best": result.passage(result.answer).id if result.answer else None,
+            "hits": hits,
+        }
+
+    def _passage(self, request: Request, cancel: Callable[[], bool]) -> Any:
+        """Returns a passage's document, as far as its passages have it, and the passage's place."""
+        id = request.get("id")
+        if not isinstance(id, int):
+            raise InvalidArgument("id must be an integer")
+        with self._opened(request) as collection:
+            passages = collection.document(id)
+        text, end, place = "", 0, None
+        for passage in passages:
+            if text:
+                text += "\n\n" if passage.start > end + 1 else " " if passage.start > end else ""
+            # A sentence that is longer than a passage is in two.
+            added = passage.text.encode()[max(0, end - passage.start) :].decode(errors="replace")
+            if passage.id == id:
+                place = _units(text) - _units(passage.text) + _units(added)
+                shown = place, place + _units(passage.text)
+            text += added
+            end = passage.end
+        if place is None:
+            raise InvalidArgument(f"there is no passage {id}")
+        return {"text": text, "start": shown[0], "end": shown[1]}
 
     def _answer(self, request: Request, cancel: Callable[[], bool]) -> Any:
         question = _string(request, "question")
@@ -164,6 +221,21 @@ def _string(request: Request, name: str) -> str:
     if not isinstance(value, str):
         raise InvalidArgument(f"{name} must be a text")
     return value
+
+
+def _units(text: str) -> int:
+    """Returns the number of UTF-16 code units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _hit(passage: Passage) -> Dict[str, Any]:
+    place = passage.path or passage.name or ""
+    if passage.path and passage.name:
+        place += f": {passage.name}"
+    return {
+        "id": passage.id, "place": place, "title": passage.title, "text": passage.text, "score": passage.score,
+        "answers": [],
+    }  # fmt: skip
 
 
 def _range(answer: Answer[str]) -> Dict[str, Any]:

@@ -108,15 +108,21 @@ tabs.forEach((tab, index) => {
 
 let text = "";
 
+/** Shows a text; null for a collection, of which nothing is shown before it is asked. */
 async function show(shown) {
-  text = shown;
+  text = shown ?? "";
   tell("file");
   running.answer?.abort();
+  running.collection?.abort();
   at("document").textContent = text;
   at("document").scrollTop = 0;
   at("verdict").replaceChildren();
   at("answers").replaceChildren();
   at("suggested").replaceChildren();
+  at("hits").replaceChildren();
+  at("hits").hidden = shown !== null;
+  at("answers").hidden = shown === null;
+  if (shown === null) return;
   const found = await ask("suggest", { text });
   if (!found || text !== shown) return;
   at("suggested").replaceChildren(
@@ -134,20 +140,15 @@ async function show(shown) {
 async function answer() {
   const question = at("question").value.trim();
   if (!question) return at("question").focus();
+  const index = at("documents").selectedIndex;
+  if (collections.has(index)) return answerFrom(index, question);
   const asked = text;
   at("verdict").textContent = "Reading…";
   at("answers").replaceChildren();
   const found = await ask("answer", { text: asked, question });
   if (!found || asked !== text) return;
   const [best] = found.answers;
-  const verdict = at("verdict");
-  verdict.replaceChildren();
-  if (found.impossible || !best) {
-    verdict.append(element("strong", "This document does not seem to say."));
-    if (best) verdict.append(element("span", `Best guess: ${best.text}`, { class: "guess-text" }));
-  } else {
-    verdict.append(element("strong", best.text), element("span", percent(best.probability)));
-  }
+  judge(best, found.impossible, "This document does not seem to say.");
   const kinds = found.answers.map((_, rank) => (rank > 0 ? "other" : found.impossible ? "guess" : "best"));
   const marks = found.answers.map((range, rank) => ({
     ...range,
@@ -162,6 +163,69 @@ async function answer() {
     }),
   );
   if (best) reveal(0);
+}
+
+function judge(best, impossible, otherwise) {
+  const verdict = at("verdict");
+  verdict.replaceChildren();
+  if (impossible || !best) {
+    verdict.append(element("strong", otherwise));
+    if (best) verdict.append(element("span", `Best guess: ${best.text}`, { class: "guess-text" }));
+  } else {
+    verdict.append(element("strong", best.text), element("span", percent(best.probability)));
+  }
+}
+
+// ---- Answer from a collection
+
+/** The positions of the collections among the documents. */
+const collections = new Set();
+
+async function answerFrom(index, question) {
+  at("verdict").textContent = "Searching…";
+  at("hits").replaceChildren();
+  const found = await ask("collection", { index, question });
+  if (!found || at("documents").selectedIndex !== index) return;
+  const best = found.hits.find((hit) => hit.id === found.best);
+  judge(best?.answers[0], found.impossible, found.hits.length ? "These passages do not seem to say." : "Nothing was found.");
+  at("document").replaceChildren();
+  at("hits").replaceChildren(
+    ...found.hits.map((hit) => {
+      const made = document.createElement("li");
+      const button = element("button", "", { type: "button" });
+      button.append(
+        element("span", hit.title ? `${hit.title} (${hit.place})` : hit.place, { class: "place" }),
+        element("span", hit.text, { class: "part" }),
+      );
+      button.addEventListener("click", () => openHit(index, hit, found.impossible));
+      button.dataset.id = hit.id;
+      made.append(button);
+      return made;
+    }),
+  );
+  if (best ?? found.hits[0]) openHit(index, best ?? found.hits[0], found.impossible);
+}
+
+/** Shows the document of a passage, with the passage and the answers in it marked. */
+async function openHit(index, hit, impossible) {
+  for (const button of document.querySelectorAll("#hits button")) {
+    button.setAttribute("aria-current", String(button.dataset.id === String(hit.id)));
+  }
+  const found = await ask("passage", { index, id: hit.id });
+  if (!found || at("documents").selectedIndex !== index) return;
+  withRanges(at("document"), found.text, [
+    {
+      ...found,
+      make: (part) => {
+        const made = element("mark", "", { class: "other", id: "hit" });
+        const answers = [...hit.answers].sort((a, b) => a.start - b.start);
+        const kind = impossible ? "guess" : "best";
+        withRanges(made, part, answers.map((range) => ({ ...range, make: (one) => element("mark", one, { class: kind }) })));
+        return made;
+      },
+    },
+  ]);
+  at("hit").scrollIntoView({ block: "center" });
 }
 
 function reveal(rank) {
@@ -213,6 +277,7 @@ function add(name, added) {
 }
 
 async function choose(index) {
+  if (collections.has(index)) return show(null);
   if (texts[index] === null) {
     const found = await ask("document", { index });
     if (!found) return;
@@ -299,6 +364,7 @@ at("continue").addEventListener("submit", (event) => {
 (async () => {
   const found = await ask("documents");
   if (!found) return;
+  for (const index of found.collections) collections.add(index);
   for (const name of found.names) {
     texts.push(null);
     at("documents").append(element("option", name));

@@ -7,7 +7,8 @@ usage: collection.py make DATABASE FILE... [-- OPTION...]
        collection.py hits DATABASE COUNT FILE...
                                         asks COUNT questions of each source, evenly spread
        collection.py fusion DATABASE COUNT FILE...
-                                        compares ways to put both orders together; needs NumPy
+                                        compares ways to put both orders together, on each half of the questions: choose by
+                                        the first, report the second; needs NumPy
 
 FILE: JSON lines with "context" and either "qas" or "question", "answers" and "source"; .xz too; or with "text". Needs
 build/bin/bertqa and PYTHONPATH=bindings/python.
@@ -134,13 +135,14 @@ def weighted(weight, power):
 
 
 FUSIONS = {
+    "words": lambda cosines, words: words,
     "vectors": lambda cosines, words: cosines,
     "reciprocal ranks, 10": reciprocal(10),
     "reciprocal ranks, 60": reciprocal(60),
     **{
         f"cosine + {weight} share^{power}": weighted(weight, power)
-        for weight in (0.1, 0.2, 0.3)
-        for power in (1, 2, 4, 8)
+        for weight in (0.15, 0.2, 0.25, 0.3)
+        for power in (1, 2, 3, 4)
     },
 }
 
@@ -172,16 +174,17 @@ def fusion(database, count, *paths):
                 starts = {len(context[: answer["answer_start"]].encode()) for answer in answers}
                 cosines = vectors @ numpy.array(notes._embedding().embed(question), numpy.float32)
                 words = numpy.zeros(len(ids))
-                for id, score in notes._words(match(question), None):
+                for id, score in notes._words(match(question), (None, None)):
                     words[position[id]] = score
                 chosen = numpy.union1d(numpy.argpartition(-cosines, 200)[:200], words.nonzero()[0])
                 for name, score in FUSIONS.items():
                     order = chosen[numpy.argsort(-score(cosines[chosen], words[chosen]), kind="stable")][:20]
                     best = [place[id] for id in ids[order].tolist()]
                     found[name].append(rank(best, str(numbers[context]), starts))
-            print(f"{source}: {len(each)} questions, among 1, 5, 20")
+            print(f"{source}: {len(each)} questions, every other one; among 1, 5, 20, then those of the others")
             for name, ranks in found.items():
-                shares = (f"{sum(r < most for r in ranks) / len(ranks):.3f}" for most in (1, 5, 20))
+                halves = (ranks[::2], ranks[1::2])
+                shares = (f"{sum(r < most for r in half) / len(half):.3f}" for half in halves for most in (1, 5, 20))
                 print(f"  {name:24}", *shares, flush=True)
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the page screenshots in docs/images with chromium: the demo, an answer page, and a training report.
+"""Makes the page screenshots in docs/images with chromium: the demo, with a text and with a collection, an answer page,
+and a training report.
 
 usage: screenshots.py TOOL LABELLED.jsonl DIRECTORY    (with bindings/python and Tests/python/package in PYTHONPATH)
 LABELLED: texts and labels for `bertqa train-classifier`.
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import threading
 
+import bertqa
 import browser
 from bertqa.demo._server import Server
 from bertqa.demo._tasks import Tasks
@@ -24,8 +26,15 @@ def main():
     tool, labelled, directory = (os.path.abspath(argument) for argument in sys.argv[1:])
     page = browser.Browser()
     page.scheme("light")
-    demo(page, pathlib.Path(directory, "demo.png"))
+    demo(page, [], "Who found the comet in 1758?", pathlib.Path(directory, "demo.png"))
     with tempfile.TemporaryDirectory() as scratch:
+        database = pathlib.Path(scratch, "docs.db")
+        with bertqa.Collection(database) as collection:
+            for file in sorted((ROOT / "docs").glob("*.md")):
+                text = file.read_text()
+                collection.add(f"docs/{file.name}", text, title=text.partition("\n")[0].lstrip("# "))
+        question = "Which library parses HTML pages?"
+        demo(page, [("docs.db", database)], question, pathlib.Path(directory, "collection.png"))
         file = pathlib.Path(scratch, "page.html")
         command = [tool, "answer", "-q", "What killed the crew of Apollo 1?", "-q", "When was Skylab launched?"]
         document = "examples/documents/apollo.txt"
@@ -37,16 +46,16 @@ def main():
     page.close()
 
 
-def demo(page, path):
-    with Server(Tasks([], {})) as server:
+def demo(page, documents, question, path):
+    with Server(Tasks(documents, {})) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         size(page, 1000, 640)
         page.open(server.url)
-        page.wait("at('suggested').children.length")
+        page.wait("document.activeElement.id === 'question'" if documents else "at('suggested').children.length")
         page.run("document.documentElement.style.setProperty('scroll-behavior', 'auto')")
-        page.run(f"at('question').value = {json.dumps('Who found the comet in 1758?')}; answer()")
-        page.wait("at('answers').children.length")
+        page.run(f"at('question').value = {json.dumps(question)}; answer()")
+        page.wait("document.querySelector('mark') !== null")
         page.run("scrollTo(0, 0)")
         page.screenshot(path)
         server.shutdown()

@@ -7,10 +7,11 @@ import threading
 
 import pytest
 
+import bertqa
 import browser
 from bertqa.demo._server import Server
 from bertqa.demo._tasks import Tasks
-from samples import FOX, WHO
+from samples import ANSWER, FOX, WHO
 
 pytestmark = pytest.mark.skipif(browser.PROGRAM is None, reason="the page in a browser: needs chromium")
 
@@ -114,6 +115,39 @@ def test_no_answer_is_said_plainly(page):
     page.run("show('')")
     ask(page, "What?")
     assert page.run("at('verdict').textContent") == "This document does not seem to say."
+
+
+def test_a_collection_is_asked(chromium, tmp_path):
+    """Hits by keyboard; each opens its document with the passage and the answer in it marked, and nothing is HTML."""
+    with bertqa.Collection(tmp_path / "notes.db") as notes:
+        notes.add("long", "\n\n".join(f"It rained a little on day {n}." for n in range(300)) + "\n\n" + FOX)
+        notes.add(NAME, HOSTILE + "The moon is far away.", title=HOSTILE)
+    with Server(Tasks([("notes.db", tmp_path / "notes.db")], {})) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            chromium.open(server.url)
+            chromium.wait("document.activeElement.id === 'question' && at('documents').options.length === 1")
+            chromium.type(WHO)
+            chromium.press("Enter")
+            assert chromium.wait("document.querySelector('#hit mark.best')?.textContent") == ANSWER
+            assert chromium.run("at('verdict').textContent").startswith(ANSWER)
+            assert "on day 7" in chromium.run("at('document').textContent")
+            chromium.wait("at('document').scrollTop > 100")
+            hits = chromium.run("[...document.querySelectorAll('#hits .place')].map(place => place.textContent)")
+            assert "long" in hits and len(hits) > 3
+            place = next(index for index, hit in enumerate(hits) if NAME in hit)
+            chromium.run(f"document.querySelectorAll('#hits button')[{place}].focus()")
+            chromium.press("Enter")
+            chromium.wait("at('document').textContent.includes('onerror')")
+            assert chromium.run("at('hit').textContent").endswith("The moon is far away.")
+            assert chromium.run("document.querySelectorAll('#hits [aria-current=true]').length") == 1
+            assert chromium.run(
+                "window.hacked === undefined && !document.querySelector('main img, main script, main svg')"
+            )
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_suggested_questions_are_asked_at_a_press(page):

@@ -172,7 +172,7 @@ static void search(const bertqa_context *context) {
   CHECK_STATUS(BERTQA_OK, bertqa_search_allow(found, 7, 8));
   CHECK_STATUS(BERTQA_OK, bertqa_search_add_vectors(found, 7, 2, rows, 2 * size, scales));
   CHECK(bertqa_search_best(found, 2, ids, scores) == 2 && ids[0] + ids[1] == 15 &&
-        scores[0] >= scores[1]);
+        scores[0] >= scores[1] && bertqa_search_score(1, 1) >= scores[0]);
   const bertqa_text best[] = {{text, 26}, {text + 27, sizeof text - 28}};
   bertqa_context *answering = tiny_context(2);
   bertqa_answers *answers;

@@ -83,6 +83,9 @@ static void test_search(void) {
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_allow(search, 1, 5));
   CHECK_STATUS(BERTQA_OK, bertqa_search_add_vectors(search, 1, 2, rows, 2 * LENGTH, scales));
   CHECK(bertqa_search_best(search, 4, ids, scores) == 2 && ids[0] == 1 && scores[0] <= 1);
+  CHECK(bertqa_search_score(1, 1) == 1 && bertqa_search_score(0, 0) == 0);
+  CHECK(bertqa_search_score(0.5, 0.9) > bertqa_search_score(0.5, 0.8) &&
+        bertqa_search_score(0.6, 0.8) > bertqa_search_score(0.5, 0.8));
   const bertqa_text text = {"the dog", 7};
   bertqa_context *answering = tiny_context(1);
   bertqa_answers *answers;

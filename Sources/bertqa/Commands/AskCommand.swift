@@ -30,7 +30,7 @@ struct AskCommand: Command {
             detail:
               "Without a value: always. On a terminal without colour the answer is in square brackets."),
           OptionRow(
-            .browser, "show the FILEs as a page in the browser; needs the Python package",
+            .browser, "show the FILEs or the collection as a page in the browser; needs the Python package",
             detail:
               "'python3 -m bertqa.demo' serves the page, on this machine only. Of the other options, only "
               + "--model has an effect."),

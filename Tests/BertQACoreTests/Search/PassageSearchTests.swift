@@ -65,7 +65,7 @@ import Testing
       let hits = search.best(count)
       #expect(hits.count == min(count, PassageSearch.depth))
       for hit in hits {
-        #expect(abs(hit.score * 1.2 - Self.cosine(question, vectors[Int(hit.id) - 1])) < 0.02)
+        #expect(abs(hit.score * 1.25 - Self.cosine(question, vectors[Int(hit.id) - 1])) < 0.02)
       }
       let best = vectors.indices.max {
         Self.cosine(question, vectors[$0]) < Self.cosine(question, vectors[$1])
@@ -102,10 +102,10 @@ import Testing
     let hits = search.best(3)
     #expect(hits[0].id == third)
     let gain = { (id: Int64) in
-      hits.first { $0.id == id }!.score * 1.2 - Self.cosine(question, vectors[Int(id) - 1])
+      hits.first { $0.id == id }!.score * 1.25 - Self.cosine(question, vectors[Int(id) - 1])
     }
-    #expect(abs(gain(third) - 0.2) < 0.02)
-    #expect(hits.contains { $0.id == second } && abs(gain(second) - 0.2 / 16) < 0.02)
+    #expect(abs(gain(third) - 0.25) < 0.02)
+    #expect(hits.contains { $0.id == second } && abs(gain(second) - 0.25 / 4) < 0.02)
   }
 
   @Test func onlyAllowedPassagesAreFound() throws {

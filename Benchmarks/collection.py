@@ -184,7 +184,9 @@ def fusion(database, count, *paths):
             print(f"{source}: {len(each)} questions, every other one; among 1, 5, 20, then those of the others")
             for name, ranks in found.items():
                 halves = (ranks[::2], ranks[1::2])
-                shares = (f"{sum(r < most for r in half) / len(half):.3f}" for half in halves for most in (1, 5, 20))
+                shares = (
+                    f"{sum(r < most for r in half) / len(half):.3f}" for half in halves for most in (1, 5, 20)
+                )
                 print(f"  {name:24}", *shares, flush=True)
 
 

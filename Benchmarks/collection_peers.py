@@ -77,10 +77,14 @@ def main(database, model, count, *paths):
         except (ImportError, AttributeError) as error:
             print(f"{name}: {error}")
             continue
-        begin = time.perf_counter()
+        begin, processors = time.perf_counter(), time.process_time()
         index()
-        seconds = time.perf_counter() - begin
-        print(f"{name}: {len(passages)} passages, {len(passages) / seconds:.0f} passages/s", flush=True)
+        seconds, processors = time.perf_counter() - begin, time.process_time() - processors
+        print(
+            f"{name}: {len(passages)} passages, {len(passages) / seconds:.0f} passages/s "
+            f"({processors:.1f} s of processors)",
+            flush=True,
+        )
         for source, each in asked.items():
             found, times = collections.defaultdict(list), []
             for question, context, answers in each:

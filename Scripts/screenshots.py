@@ -33,7 +33,7 @@ def main():
             for file in sorted((ROOT / "docs").glob("*.md")):
                 text = file.read_text()
                 collection.add(f"docs/{file.name}", text, title=text.partition("\n")[0].lstrip("# "))
-        question = "Which library parses HTML pages?"
+        question = "Which library decodes mail?"
         demo(page, [("docs.db", database)], question, pathlib.Path(directory, "collection.png"))
         file = pathlib.Path(scratch, "page.html")
         command = [tool, "answer", "-q", "What killed the crew of Apollo 1?", "-q", "When was Skylab launched?"]
@@ -53,7 +53,7 @@ def demo(page, documents, question, path):
         size(page, 1000, 640)
         page.open(server.url)
         page.wait("document.activeElement.id === 'question'" if documents else "at('suggested').children.length")
-        page.run("document.documentElement.style.setProperty('scroll-behavior', 'auto')")
+        page.run("at('document').style.setProperty('scroll-behavior', 'auto')")
         page.run(f"at('question').value = {json.dumps(question)}; answer()")
         page.wait("document.querySelector('mark') !== null")
         page.run("scrollTo(0, 0)")

@@ -121,7 +121,7 @@ async function show(shown) {
   at("suggested").replaceChildren();
   at("hits").replaceChildren();
   at("hits").hidden = shown !== null;
-  at("answers").hidden = shown === null;
+  at("answers").hidden = at("suggested").hidden = shown === null;
   if (shown === null) return;
   const found = await ask("suggest", { text });
   if (!found || text !== shown) return;
@@ -206,7 +206,7 @@ async function answerFrom(index, question) {
   if (best ?? found.hits[0]) openHit(index, best ?? found.hits[0], found.impossible);
 }
 
-/** Shows the document of a passage, with the passage and the answers in it marked. */
+/** Shows the document of a passage, with the passage and the best answer in it marked. */
 async function openHit(index, hit, impossible) {
   for (const button of document.querySelectorAll("#hits button")) {
     button.setAttribute("aria-current", String(button.dataset.id === String(hit.id)));
@@ -218,9 +218,8 @@ async function openHit(index, hit, impossible) {
       ...found,
       make: (part) => {
         const made = element("mark", "", { class: "other", id: "hit" });
-        const answers = [...hit.answers].sort((a, b) => a.start - b.start);
-        const kind = impossible ? "guess" : "best";
-        withRanges(made, part, answers.map((range) => ({ ...range, make: (one) => element("mark", one, { class: kind }) })));
+        const make = (best) => element("mark", best, { class: impossible ? "guess" : "best" });
+        withRanges(made, part, hit.answers.slice(0, 1).map((range) => ({ ...range, make })));
         return made;
       },
     },

@@ -5,6 +5,7 @@ docs/collections.md quotes it.
 usage: collection.py make DATABASE FILE... [-- OPTION...]
                                         indexes the contexts of FILEs with `bertqa index OPTION...`
        collection.py limit DATABASE             indexes the words of a collection's passages by FTS5 alone
+       collection.py rows COUNT                 compares COUNT random vectors in memory with a question's
        collection.py hits DATABASE COUNT FILE...
                                         asks COUNT questions of each source, evenly spread
        collection.py fusion DATABASE COUNT FILE...
@@ -90,7 +91,43 @@ def limit(database):
         connection.executemany("INSERT INTO words(rowid, text) VALUES (?, ?)", texts)
         connection.execute("COMMIT")
         seconds = time.process_time() - begin
-    print(f"{len(texts)} passages, {size} bytes in {seconds:.2f} s of a processor: {size / seconds / 1e6:.1f} MB/s")
+    print(
+        f"{len(texts)} passages, {size} bytes in {seconds:.2f} s of a processor: {size / seconds / 1e6:.1f} MB/s"
+    )
+
+
+def rows(count):
+    import ctypes
+    import os
+
+    import bertqa
+    from bertqa._native import check, library
+
+    block, length, count = 1024, 384, int(count)
+    context, lib = bertqa.Context(task="embed"), library()
+    handle, question = context._opened().pointer, b"Who signed the lease?"
+    fingerprint, size = ctypes.create_string_buffer(4 + length), ctypes.c_size_t()
+    check(lib.vectors_fingerprint(handle, None, ctypes.addressof(fingerprint), 4 + length, ctypes.byref(size)))
+    blocks = [
+        (ctypes.c_int8 * (block * length)).from_buffer_copy(os.urandom(block * length))
+        for _ in range(count // block)
+    ]
+    scales = (ctypes.c_float * block)(*[0.01] * block)
+    times = []
+    for _ in range(7):
+        search = ctypes.c_void_p()
+        check(
+            lib.search_create(
+                handle, question, len(question), fingerprint.raw, size.value, None, ctypes.byref(search)
+            )
+        )
+        begin, processors = time.perf_counter(), time.process_time()
+        for number, data in enumerate(blocks):
+            check(lib.search_add_vectors(search, number * block + 1, block, data, block * length, scales))
+        times.append((time.perf_counter() - begin, time.process_time() - processors))
+        lib.search_free(search)
+    clock, processors = (1000 * statistics.median(each) for each in zip(*times))
+    print(f"{len(blocks) * block} rows: {clock:.0f} ms, {processors:.0f} ms of processors")
 
 
 def normal(answer):
@@ -221,7 +258,7 @@ def match(question):
 
 
 if __name__ == "__main__":
-    commands = {"make": make, "limit": limit, "hits": hits, "fusion": fusion}
+    commands = {"make": make, "limit": limit, "rows": rows, "hits": hits, "fusion": fusion}
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])

@@ -44,8 +44,16 @@ if [ "$(id -u)" = 0 ]; then
   need zstd zstd
   ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || missing="$missing postgresql"
   ls /usr/include/postgresql/*/server/postgres.h > /dev/null 2>&1 || missing="$missing postgresql-server-dev-all"
+  # Debian 13 and later have pgvector.
+  for server in /usr/lib/postgresql/*; do
+    package=postgresql-$(basename "$server")-pgvector
+    [ -e "/usr/share/postgresql/$(basename "$server")/extension/vector.control" ] ||
+      ! apt-cache show "$package" > /dev/null 2>&1 || missing="$missing $package"
+  done
   ldconfig -p | grep -q 'libedit\.so\.2' || missing="$missing libedit2"
   ldconfig -p | grep -q 'libpcre2-8\.so\.0' || missing="$missing libpcre2-8-0"
+  ldconfig -p | grep -q 'libxml2\.so' || missing="$missing libxml2"
+  ldconfig -p | grep -q 'libgmime-3\.0\.so' || missing="$missing libgmime-3.0-0"
   need go golang-go
   need rustc rustc
   need javac default-jdk-headless

@@ -57,12 +57,15 @@ final class QuestionWork {
     self.firstSections = firstSections
     let isRanked =
       !settings.plan.comparesRawScores || settings.plan.round(of: sections.count, after: 0) < sections.count
-    let ranking =
-      isRanked && sections.count > 1
-      ? try RankedSections(
+    var ranking: RankedSections?
+    if isRanked && sections.count > 1 {
+      // As the model reads it: cut at the maximum length.
+      let words = UnsafeBufferPointer(rebasing: text[..<Int(tokens.ends[question.count - 1])])
+      ranking = try RankedSections(
         scores: ranks.isEmpty
-          ? SectionRanking(question: UnsafeBufferPointer(rebasing: text[..<Int(tokens.ends[question.count - 1])])).scores(of: sections, texts: documents.map(\.tokenized), monitor)
-          : sections.checkedMap(CallPoll(monitor)) { ranks[$0.document] }, monitor) : nil
+          ? SectionRanking(question: words).scores(of: sections, texts: documents.map(\.tokenized), monitor)
+          : sections.checkedMap(CallPoll(monitor)) { ranks[$0.document] }, monitor)
+    }
     self.ranking = ranking
     plan = settings.plan.withRanks(known: ranking?.best != 0)
     logits = [WindowLogits](repeating: WindowLogits(), count: documents.count)

@@ -329,7 +329,7 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  *   classify  ...ForSequenceClassification,
  *             WordCountClassifier and EmbeddingClassifier (this library's own, see bertqa_trainer)
  *   entities  ...ForTokenClassification
- *   embed     ...Model; ...ForMaskedLM, ...ForPreTraining and ...LMHeadModel without their heads;
+ *   embed     ...Model; ...ForMaskedLM, ...ForPreTraining and ...LMHeadModel without their heads; HF_ColBERT;
  *             StaticModel (model2vec), or StaticEmbedding in modules.json without a config.json
  *   predict   LSTMLanguageModel, GRULanguageModel
  * docs/models.md describes each. Functions for other tasks return BERTQA_ERROR_WRONG_MODEL. The weights are
@@ -389,7 +389,8 @@ typedef struct bertqa_model_info {
   const char *architecture; /* "BertForQuestionAnswering"; "" with tokenizer_only */
   size_t vocabulary_size;   /* pieces or words in the vocabulary */
   size_t label_count;       /* of texts or tokens, see bertqa_context_label_get; else 0 */
-  size_t embedding_length;  /* floats of one vector of bertqa_embed; 0 for models of other tasks */
+  size_t embedding_length;  /* floats of one vector of bertqa_embed; 0 for models of other tasks, and of
+                             * late interaction (bertqa_embed_tokens) */
   size_t hidden_size;
   size_t num_hidden_layers;
   size_t num_attention_heads;

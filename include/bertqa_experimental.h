@@ -6,6 +6,7 @@
  *
  *   Training classifiers             the options depend on the algorithms, and more may be added
  *   Labelling by example             one of several methods; thresholds and a "none" are undecided
+ *   Vectors of tokens                one form for late interaction and for sparse models
  *   Counting words                   depends on the classifiers that count them
  *   Recurrent language models        states are those of LSTM and GRU; transformers need others
  *   Searching a collection           the fusion of both orders may change with better measurements
@@ -221,6 +222,47 @@ BERTQA_MUST_CHECK bertqa_status bertqa_labeler_classify(const bertqa_labeler *la
                                                         const bertqa_call_options *call,
                                                         bertqa_classification **classifications,
                                                         bertqa_status *statuses);
+
+/* ---- Vectors of tokens ----------------------------------------------------------------------- */
+
+/* The vectors of one text's tokens. */
+typedef struct bertqa_token_vectors bertqa_token_vectors;
+
+/* Computes a vector for each token of texts, special tokens included, in the order of the text:
+ *   any embedding model with an encoder: those of the last layer, as transformers' last_hidden_state; not
+ *     normalised unless options->normalize is on.
+ *   ColBERT (HF_ColBERT with artifact.metadata, or PyLate's modules): projected, of length 1.
+ *     options->prompt_name "query" reads the texts as queries, cut at the model's length and filled up to
+ *     it. Without a name or with "document" they are documents, whose punctuation has no vectors if the
+ *     model says so.
+ * The windows of a long text follow one another, each with its special tokens; options->truncate reads the
+ * first alone. options->pooling must be the default.
+ * texts, statuses: [count], as in bertqa_embed.
+ * vectors: [count]; receives an object for each text, or NULL for one that failed.
+ * Errors: those of bertqa_embed; UNSUPPORTED for static models. */
+BERTQA_MUST_CHECK bertqa_status bertqa_embed_tokens(const bertqa_context *context,
+                                                    const bertqa_text_pair *texts, size_t count,
+                                                    const bertqa_embed_options *options,
+                                                    bertqa_token_vectors **vectors,
+                                                    bertqa_status *statuses);
+
+void bertqa_token_vectors_free(bertqa_token_vectors *vectors);
+
+/* The number of vectors, and the number of floats in each. */
+size_t bertqa_token_vectors_count(const bertqa_token_vectors *vectors);
+size_t bertqa_token_vectors_width(const bertqa_token_vectors *vectors);
+
+/* The tokens' ids, [count], and the vectors, [count][width]. NULL if there are none. */
+const int32_t *bertqa_token_vectors_ids(const bertqa_token_vectors *vectors);
+const float *bertqa_token_vectors_values(const bertqa_token_vectors *vectors);
+
+/* Computes MaxSim, the similarity of ColBERT: the sum, over the query's vectors, of the largest product with a
+ * vector of the document. 0 if one of the two has no vectors.
+ * query: [query_count][width]; document: [document_count][width]; similarity: receives the sum.
+ * Errors: INVALID_ARGUMENT. */
+BERTQA_MUST_CHECK bertqa_status bertqa_max_sim(const float *query, size_t query_count,
+                                               const float *document, size_t document_count,
+                                               size_t width, float *similarity);
 
 /* ---- Count words ----------------------------------------------------------------------------- */
 

@@ -85,6 +85,46 @@ extension Context {
     }
   }
 
+  /// Computes a vector for each token of texts: those of the last layer, special tokens included, or those that a model
+  /// of late interaction (ColBERT) has for queries (`promptName` "query") and documents. The windows of a long text
+  /// follow one another. The first failure ends the call; its `item` is the text's index.
+  public func embedTokens(
+    _ texts: [TextPair], options: EmbedOptions = EmbedOptions()
+  ) throws(BertQAError) -> [TokenVectors] {
+    var options = options
+    options.call.stopsAtFailure = true
+    var vectors: [TokenVectors] = []
+    for result in try embedTokensEach(of: texts, options: options) { vectors.append(try result.get()) }
+    return vectors
+  }
+
+  /// As `embedTokens`, but a text's failure affects only that text. Throws failures of the whole call, such as an option
+  /// out of range, cancellation or lack of memory.
+  public func embedTokensEach(
+    of texts: [TextPair], options: EmbedOptions = EmbedOptions()
+  ) throws(BertQAError) -> [Result<TokenVectors, BertQAError>] {
+    guard let embedder = try embedder().tokens else {
+      throw BertQAError(.unsupported, "a static model has no vectors of tokens in their context")
+    }
+    var results = [Result<TokenVectors, BertQAError>](
+      repeating: .success(TokenVectors(width: embedder.width)), count: texts.count)
+    try embedder.forEachVectors(of: texts, called: "texts", options) { index, error in
+      results[index] = .failure(error)
+    } _: { index, vectors in
+      results[index] = .success(vectors)
+    }
+    return results
+  }
+
+  /// Returns the vectors of the tokens of many texts.
+  public func embedTokens(
+    _ texts: [String], options: EmbedOptions = EmbedOptions()
+  ) throws(BertQAError) -> [TokenVectors] {
+    try withBytes(of: texts) { texts throws(BertQAError) in
+      try embedTokens(texts.map { TextPair(text: $0) }, options: options)
+    }
+  }
+
   func embedder() throws(BertQAError) -> any Embedder {
     guard case .embedding(let embedder) = try runningEngine() else {
       throw wrongModel(needed: .embed)

@@ -223,8 +223,10 @@ struct LoadedEngine {
         throw BertQAError(.internal, "\(info.directory): an embedding model without its configuration")
       }
       info.embeddingLength = defaults.length(hiddenSize: configuration.hiddenSize)
+      let texts = TextReader(reader: reader)
       let embedder = TextEmbedder(
-        reader: TextReader(reader: reader), defaults: defaults, length: info.embeddingLength)
+        reader: texts, defaults: defaults, length: info.embeddingLength,
+        tokens: try TokenEmbedder(texts, defaults, encoder))
       self.init(.embedding(embedder), info)
     }
   }

@@ -26,7 +26,8 @@ public struct ModelInfo: Sendable {
   public internal(set) var noAnswerThreshold: Float = 0
   /// A classifier's labels by id.
   public internal(set) var labels: [String] = []
-  /// The number of floats in an embedding; 0 for models of other tasks.
+  /// The number of floats in an embedding; 0 for models of other tasks, and for those that give vectors only to
+  /// tokens.
   public internal(set) var embeddingLength = 0
   /// The number of floats in a sequence's state; 0 for models of other tasks.
   public internal(set) var stateLength = 0

@@ -74,6 +74,8 @@ extension StaticEmbedder: Embedder {
 
   var prompts: EmbeddingPrompts { model.prompts }
 
+  var tokens: TokenEmbedder? { nil }
+
   func forEachVector(
     of texts: [TextPair], called name: String, _ options: EmbedOptions,
     failed: (Int, BertQAError) throws(BertQAError) -> Void,

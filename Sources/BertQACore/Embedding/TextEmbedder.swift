@@ -7,6 +7,9 @@ protocol Embedder: Sendable {
 
   var prompts: EmbeddingPrompts { get }
 
+  /// nil if tokens have no vectors of their own.
+  var tokens: TokenEmbedder? { get }
+
   /// Calls `body` with the index, vector ([length]) and number of windows of each text, in order.
   /// - Parameters:
   ///   - name: the name of the array of texts in error messages.
@@ -24,6 +27,7 @@ struct TextEmbedder: Embedder {
   /// The settings of the model's files.
   let defaults: EmbeddingConfiguration
   let length: Int
+  let tokens: TokenEmbedder?
 
   var tokenizer: any Tokenizer { reader.reader.tokenizer }
 
@@ -37,6 +41,11 @@ struct TextEmbedder: Embedder {
     failed: (Int, BertQAError) throws(BertQAError) -> Void,
     _ body: (Int, UnsafePointer<Float>, _ windowCount: Int) throws(BertQAError) -> Void
   ) throws(BertQAError) {
+    guard defaults.lateInteraction == nil else {
+      throw BertQAError(
+        .unsupported, "the model has a vector for each token and none for a text; ask for the tokens' vectors"
+      )
+    }
     let pooling: TokenPooling =
       switch options.pooling {
       case .model: defaults.pooling

@@ -69,16 +69,14 @@ final class Encoder: WindowModel, @unchecked Sendable {
     of batch: WindowBatch, giving input: HeadInput? = nil, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> HeadOutputs {
     let input = input ?? parameters.head.input
-    let head = parameters.head
-    let hasLayers = !head.layers.isEmpty
     let vectorSize = configuration.hiddenSize * input.vectorCount
-    guard
-      !hasLayers || head.layers[0].linear.ins == vectorSize && (input == .tokens) == (head.input == .tokens)
-    else {
+    let head = parameters.head.reading(input, hidden: vectorSize)
+    let hasLayers = !head.layers.isEmpty
+    guard !hasLayers || head.layers[0].linear.ins == vectorSize else {
       throw BertQAError(.internal, "the model's head does not read \(input)")
     }
     let rows = input == .tokens ? batch.ids.count : batch.windows.count
-    let columns = hasLayers ? head.columns : vectorSize
+    let columns = head.columns
     try Memory.require(rows * columns, of: Float.self)
     // The results, the vectors that the head reads, and the plan with at most one chunk per window.
     let vectors = input != .tokens && hasLayers ? vectorSize : 0
@@ -92,7 +90,7 @@ final class Encoder: WindowModel, @unchecked Sendable {
       try batch.ids.withElements { ids throws(BertQAError) in
         try batch.windows.withElements { windows throws(BertQAError) in
           try check(ids, windows)
-          try run(ids, windows, EncoderPass.Output(input: input, values: base), monitor)
+          try run(ids, windows, head, EncoderPass.Output(input: input, values: base), monitor)
         }
       }
     }
@@ -101,14 +99,14 @@ final class Encoder: WindowModel, @unchecked Sendable {
 
   private func run(
     _ ids: UnsafeBufferPointer<Int32>, _ windows: UnsafeBufferPointer<Window>,
-    _ output: EncoderPass.Output, _ monitor: CallMonitor?
+    _ head: Head, _ output: EncoderPass.Output, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     let state = states.take() ?? PassState()
     defer { states.give(state) }
     // The vectors that the head reads. Without layers they are the result.
     var vectors = AlignedBuffer<Float>()
     var windowVectors = output.values
-    if output.input != .tokens, !parameters.head.layers.isEmpty {
+    if output.input != .tokens, !head.layers.isEmpty {
       try vectors.reserve(windows.count * configuration.hiddenSize * output.input.vectorCount)
       windowVectors = vectors.base
     }
@@ -119,7 +117,8 @@ final class Encoder: WindowModel, @unchecked Sendable {
     try state.plan.withUnsafeBuffers { chunks, members throws(BertQAError) in
       var pass = EncoderPass(
         encoder: self, state: state, ids: ids, windows: windows, chunks: chunks, members: members,
-        output: output, readTokens: ReadTokens(output.input), windowVectors: windowVectors, monitor: monitor)
+        output: output, head: head, readTokens: ReadTokens(output.input), windowVectors: windowVectors,
+        monitor: monitor)
       try pass.run(team: team)
     }
   }
@@ -145,7 +144,8 @@ final class Encoder: WindowModel, @unchecked Sendable {
             + "\(configuration.maxPositions)")
       }
       guard window.firstToken >= 0, window.tokenCount >= 0,
-        window.firstToken <= ids.count - window.tokenCount
+        window.firstToken <= ids.count - window.tokenCount,
+        window.unattendedCount >= 0, window.tokenCount == 0 || window.unattendedCount < window.tokenCount
       else {
         throw BertQAError(
           .internal,

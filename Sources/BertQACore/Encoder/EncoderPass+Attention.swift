@@ -100,10 +100,11 @@ extension EncoderPass {
     _ scratch: Workspace.Scratch
   ) {
     let tokens = windows[member.window].tokenCount
+    let attended = tokens - windows[member.window].unattendedCount
     func attend(_ queries: Range<Int>, in part: Range<Int>, band: Int) {
-      // Keys start at a multiple of 4.
-      let first = max(0, part.lowerBound - band) & ~3
-      let keys = band == 0 ? 0..<tokens : first..<min(tokens, part.upperBound + band)
+      // Keys start at a multiple of 4. Queries that reach none attend to the last.
+      let first = min(max(0, part.lowerBound - band), attended - 1) & ~3
+      let keys = band == 0 ? 0..<attended : first..<min(attended, part.upperBound + band)
       attendToKeys(active, layer, member, head: head, queries, keys: keys, band: band, scratch)
     }
     var band = 0

@@ -1,7 +1,6 @@
 extension EncoderPass {
   /// Applies a head of tokens to some blocks of a chunk that has been through all layers.
   func applyTokenHead(_ active: ActiveChunk, _ blocks: Range<Int>, _ scratch: Workspace.Scratch) {
-    let head = encoder.parameters.head
     let columns = head.columns
     let hidden = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
     let numbers = head.apply(
@@ -100,7 +99,7 @@ extension EncoderPass {
 
   /// Takes the vectors of all windows through the head, if the pass is for windows and the head has layers.
   mutating func runHead(team: borrowing ThreadPool.Team) throws(BertQAError) {
-    guard output.input != .tokens, !encoder.parameters.head.layers.isEmpty, !state.isStopped else { return }
+    guard output.input != .tokens, !head.layers.isEmpty, !state.isStopped else { return }
     let tasks = (windows.count + Self.windowsPerTask - 1) / Self.windowsPerTask
     withUnsafeMutablePointer(to: &self) { pass in
       team.run(count: tasks, context: pass, whileWaiting: Self.pollWhileWaiting) {
@@ -112,7 +111,6 @@ extension EncoderPass {
   private func applyWindowHead(task: Int, seat: Int) {
     guard !state.isStopped else { return }
     let part = task * Self.windowsPerTask..<min((task + 1) * Self.windowsPerTask, windows.count)
-    let head = encoder.parameters.head
     let columns = head.columns
     let blocks = Kernels.blocks(tokens: part.count)
     let workspace = encoder.workspaces.take(preferring: seat) ?? Workspace()

@@ -14,6 +14,8 @@ struct EncoderPass {
   let chunks: UnsafeBufferPointer<ChunkPlan.Chunk>
   let members: UnsafeBufferPointer<ChunkPlan.Member>
   let output: Output
+  /// The layers that read the output's vectors.
+  let head: Head
   /// The tokens that the output needs of the last layer.
   let readTokens: ReadTokens
   /// [windows][vectorSize] if the pass is for windows: the head's input, or the result itself.
@@ -116,7 +118,7 @@ struct EncoderPass {
         turns: isRotary ? encoder.configuration.headSize * Self.lanes : 0, blocks: encoder.groupBlocks,
         attention: encoder.attentionScratch(tokens: chunk.longestWindow),
         head: output.input == .tokens
-          ? encoder.parameters.head.scratchCount(blocks: encoder.groupBlocks) : 0)
+          ? head.scratchCount(blocks: encoder.groupBlocks) : 0)
       try body(workspace, scratch)
     } catch {
       state.runOutOfMemory()

@@ -28,6 +28,14 @@ struct Head {
     width = layers.map(\.linear.outs).max() ?? 0
   }
 
+  /// Returns the head for an input of this kind. Layers made for the other kind are left out: the vectors are the
+  /// result.
+  /// - Parameter hidden: the number of features of the input's vectors.
+  func reading(_ input: HeadInput, hidden: Int) -> Head {
+    if !layers.isEmpty, (input == .tokens) == (self.input == .tokens) { return self }
+    return Head(input: input, layers: [], hidden: hidden, layerNormEps: layerNormEps)
+  }
+
   /// The floats of scratch memory that `apply` needs: the outputs of two layers.
   func scratchCount(blocks: Int) -> Int { 2 * blocks * width * Kernels.lanes }
 

@@ -84,6 +84,12 @@ extension Architecture {
   /// Reads the first known name in "architectures" of `config.json`.
   init(_ reader: ObjectReader) throws(BertQAError) {
     let names = Self.names(in: reader)
+    if names.contains(Self.colbert), let type = try reader.string("model_type"),
+      let (family, _) = Self.family(type: type)
+    {
+      self.init(name: Self.colbert, kind: .encoder(family, .vectors))
+      return
+    }
     for name in names {
       guard let known = Self.all.first(where: { $0.name == name }) ?? Self.withoutItsHead(name) else {
         continue
@@ -124,6 +130,9 @@ extension Architecture {
     }
     self.init(name: prefix + head.classSuffix, kind: .encoder(family, head))
   }
+
+  /// The class of ColBERT's authors, for an encoder of any family.
+  private static let colbert = "HF_ColBERT"
 
   private static func names(in reader: ObjectReader) -> [String] {
     var names: [String] = []

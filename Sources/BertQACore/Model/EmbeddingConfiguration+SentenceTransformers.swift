@@ -27,7 +27,20 @@ extension EmbeddingConfiguration {
     }
     lowerLength(to: length)
     prompts = try EmbeddingPrompts(directory.inFolder(""))
-    try readModules(directory.inFolder(""), model, in: directory.folder)
+    let modules = directory.inFolder("")
+    if !modules.exists("modules.json"), modules.exists(LateInteraction.fileName) {
+      try readColBERT(modules)
+    } else {
+      try readModules(modules, model, in: directory.folder)
+    }
+  }
+
+  /// Reads what ColBERT's authors write: a linear layer in the model's own weights.
+  private mutating func readColBERT(_ directory: ModelDirectory) throws(BertQAError) {
+    lateInteraction = try LateInteraction.colbert(directory, mask: directory.maskToken())
+    let file = try directory.object(in: LateInteraction.fileName)
+    let width = try file.required("dim", file.integer("dim", in: 1...(1 << 16)))
+    dense = [Dense(name: "", outs: width, hasBias: false, activation: .identity)]
   }
 
   /// nil if there is no such file.
@@ -48,7 +61,8 @@ extension EmbeddingConfiguration {
       // "sentence_transformers.models.Pooling"; the package part differs between versions.
       let type = try module.string("type") ?? ""
       let names = type.split(separator: ".")
-      guard names.count < 2 || names[0] == "sentence_transformers" else {
+      let isPylate = names.first == "pylate" && names.last == "Dense"
+      guard names.count < 2 || names[0] == "sentence_transformers" || isPylate else {
         throw BertQAError(
           .unsupported,
           "\(path): module \(quoted(type)) is not one of sentence_transformers: the checkpoint has code of its own, "
@@ -67,7 +81,10 @@ extension EmbeddingConfiguration {
         prompts.isPooled = try own.bool("include_prompt") ?? true
         pooling = try Self.pooling(own, model)
       case ("Dense", let own?):
-        dense.append(try Self.dense(own, folder, directory))
+        dense.append(try Self.dense(own, folder, directory, ofTokens: isPylate))
+        if isPylate {
+          lateInteraction = try LateInteraction.pylate(directory, mask: directory.maskToken())
+        }
       case ("Normalize", _): normalizes = try Self.isOfSentences(own)
       default:
         throw BertQAError(
@@ -76,8 +93,9 @@ extension EmbeddingConfiguration {
             + "with a config.json, Normalize")
       }
     }
-    let order = ["Transformer", "Pooling"] + dense.map { _ in "Dense" }
-    guard kinds == order || kinds == order + ["Normalize"] else {
+    let order =
+      (lateInteraction == nil ? ["Transformer", "Pooling"] : ["Transformer"]) + dense.map { _ in "Dense" }
+    guard kinds == order || lateInteraction == nil && kinds == order + ["Normalize"] else {
       throw BertQAError(
         .unsupported,
         "\(path): modules \(kinds.prefix(8).map(quoted).joined(separator: ", ")); supported: Transformer, "
@@ -86,9 +104,9 @@ extension EmbeddingConfiguration {
   }
 
   private static func dense(
-    _ own: ObjectReader, _ folder: String, _ directory: ModelDirectory
+    _ own: ObjectReader, _ folder: String, _ directory: ModelDirectory, ofTokens: Bool
   ) throws(BertQAError) -> Dense {
-    _ = try isOfSentences(own)
+    if !ofTokens { _ = try isOfSentences(own) }
     try own.require("use_residual", .bool(false))
     var dense = try Dense(folder, own)
     dense.weights = directory.inFolder(folder)
@@ -130,6 +148,14 @@ extension EmbeddingConfiguration {
 }
 
 extension ModelDirectory {
+  /// Returns the spelling of the tokenizer's mask.
+  fileprivate func maskToken() throws(BertQAError) -> String {
+    for name in ["tokenizer_config.json", "special_tokens_map.json"] where exists(name) {
+      if let token = try Pipeline.token(object(in: name), "mask_token") { return token.content }
+    }
+    return "[MASK]"
+  }
+
   /// Reads `modules.json`.
   func modules() throws(BertQAError) -> [ObjectReader] {
     let path = path(of: "modules.json")

@@ -8,10 +8,12 @@ struct EmbeddingConfiguration: Sendable, Equatable {
   /// The number of tokens in a window, including special tokens.
   var maxSequenceLength: Int
   var prompts = EmbeddingPrompts()
+  /// nil: the tokens' vectors become one.
+  var lateInteraction: LateInteraction?
 
   /// A module Dense of sentence-transformers.
   struct Dense: Sendable, Equatable {
-    /// The module's folder.
+    /// The module's folder; "" for a layer of the model's own, `linear`.
     var name: String
     var outs: Int
     var hasBias = true
@@ -43,8 +45,15 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     }
   }
 
-  /// The number of numbers in a vector.
-  func length(hiddenSize: Int) -> Int { dense.last?.outs ?? pooling.modes.count * hiddenSize }
+  /// The number of numbers in a text's vector; 0 if only its tokens have vectors.
+  func length(hiddenSize: Int) -> Int {
+    lateInteraction == nil ? dense.last?.outs ?? pooling.modes.count * hiddenSize : 0
+  }
+
+  /// The number of numbers in a token's vector.
+  func tokenLength(hiddenSize: Int) -> Int {
+    lateInteraction == nil ? hiddenSize : dense.last?.outs ?? hiddenSize
+  }
 
   /// Reads the "bertqa" object of `config.json` if this library wrote it, else the files of
   /// sentence-transformers beside it. Missing settings have sentence-transformers' defaults.
@@ -60,6 +69,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
       normalizes = try own.bool(Key.normalize) ?? false
       try lowerLength(to: own.number(Key.maxSequenceLength))
       prompts = try EmbeddingPrompts(own)
+      lateInteraction = try LateInteraction.own(own)
     } else {
       try readSentenceTransformers(directory, model, tokenizer)
     }
@@ -80,6 +90,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     own[Key.normalize] = .bool(normalizes)
     own[Key.maxSequenceLength] = .number(JSON.Number(maxSequenceLength))
     prompts.write(to: &own)
+    lateInteraction?.write(to: &own)
   }
 
   /// Reads the name of a pooling mode, or several.
@@ -157,5 +168,5 @@ extension EmbeddingConfiguration.Dense {
 }
 
 extension JSON.Number {
-  fileprivate init(_ value: Int) { self.init(double: Double(value), integer: Int64(value)) }
+  init(_ value: Int) { self.init(double: Double(value), integer: Int64(value)) }
 }

@@ -86,9 +86,10 @@ extension HeadWeights {
         input: .tokens,
         layers: before + [try outputs(family.tensors.tokenClassifier, configuration.labels.count)])
     case .vectors:
-      let pooling = embedding?.pooling ?? .mean
-      self.init(input: .window(pooling), layers: [])
-      var width = pooling.modes.count * hidden
+      let input =
+        embedding?.lateInteraction == nil ? HeadInput.window(embedding?.pooling ?? .mean) : .tokens
+      self.init(input: input, layers: [])
+      var width = input.vectorCount * hidden
       for dense in embedding?.dense ?? [] {
         let linear = try loader.dense(dense, ins: width)
         layers.append(Layer(linear: linear, activation: dense.activation.function))

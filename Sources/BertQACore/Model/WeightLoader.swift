@@ -48,7 +48,9 @@ struct WeightLoader {
     _ module: EmbeddingConfiguration.Dense, ins: Int
   ) throws(BertQAError) -> LinearWeights {
     guard let directory = module.weights else {
-      return try linear("\(module.name).linear", outs: module.outs, ins: ins, hasBias: module.hasBias)
+      return try linear(
+        module.name.isEmpty ? "linear" : "\(module.name).linear", outs: module.outs, ins: ins,
+        hasBias: module.hasBias)
     }
     var loader = WeightLoader(try Checkpoint(directory), prefix: "", directory.monitor)
     let own = try loader.linear("linear", outs: module.outs, ins: ins, hasBias: module.hasBias)

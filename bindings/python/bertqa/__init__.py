@@ -25,7 +25,7 @@ from ._columns import (
 )
 from ._context import Context
 from ._cross_encoder import CrossEncoder
-from ._embed import Embeddings
+from ._embed import Embeddings, TokenVectors
 from ._entities import patterns
 from ._errors import (
     BertQAError,
@@ -117,6 +117,7 @@ __all__ = [
     "SequenceInfo",
     "SequenceScore",
     "SequenceState",
+    "TokenVectors",
     "Tokens",
     "TooLarge",
     "TrainOptions",

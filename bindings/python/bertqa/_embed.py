@@ -9,12 +9,15 @@ from . import _abi
 from ._answer import each_status
 from ._call import Call
 from ._classify import listed, text_pairs
-from ._handle import Closable
-from ._native import failures, library
+from ._errors import InvalidArgument
+from ._handle import Closable, Results
+from ._native import check, failures, library
 from ._text import is_text
 from ._value import Text
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from typing_extensions import Unpack
 
     from ._classify import TextOrPair
@@ -64,8 +67,85 @@ class EmbedMethods(Closable):
         embeddings = Embeddings(values, (len(texts), length), failed)
         return embeddings[0] if is_one else embeddings
 
+    @overload
+    def embed_tokens(  # type: ignore[overload-overlap]
+        self, texts: "Union[Text, Tuple[Text, Text]]", **options: "Unpack[EmbedOptions]"
+    ) -> "TokenVectors": ...
 
-class Embeddings(Sequence["array[float]"]):
+    @overload
+    def embed_tokens(
+        self,
+        texts: "Iterable[TextOrPair]",
+        *,
+        return_exceptions: "Literal[False]" = ...,
+        **options: "Unpack[EmbedOptions]",
+    ) -> "List[TokenVectors]": ...
+
+    @overload
+    def embed_tokens(
+        self,
+        texts: "Iterable[TextOrPair]",
+        *,
+        return_exceptions: bool,
+        **options: "Unpack[EmbedOptions]",
+    ) -> "List[Union[TokenVectors, BertQAError]]": ...
+
+    def embed_tokens(
+        self, texts: Any, *, return_exceptions: bool = False, **options: "Unpack[EmbedOptions]"
+    ) -> Any:
+        """Returns the vectors of the tokens of many texts, as a list of TokenVectors, or those of one text.
+
+        They are those of the last layer, special tokens included, as transformers has them. Those of ColBERT are
+        projected and of length 1; prompt_name="query" reads the texts as queries, "document" or no name as
+        documents. The windows of a long text follow one another; truncate=True reads the first alone.
+
+        texts, options: as in embed.
+        return_exceptions: False: the first text that fails ends the call, and the exception's `item` is its index.
+            True: the list contains an exception instead of TokenVectors for each text that fails.
+        """
+        handle, lib = self._opened(), library()
+        is_one = isinstance(texts, tuple) or is_text(texts)
+        texts = [texts] if is_one else listed(texts)
+        pairs = text_pairs(texts)
+        call = embed_call(options)
+        statuses = each_status(len(texts), return_exceptions and not is_one)
+        with Results(len(texts), lib.token_vectors_free) as results:
+            call.check(lib.embed_tokens(handle.pointer, pairs, len(texts), call.pointer, results, statuses))
+            failed: Dict[int, Any] = {} if statuses is None else failures(statuses)
+            vectors = [
+                failed[item] if item in failed else token_vectors(pointer) for item, pointer in enumerate(results)
+            ]
+        return vectors[0] if is_one else vectors
+
+
+class FloatRows:
+    """Rows of floats that NumPy and libraries based on it read without a copy."""
+
+    def __init__(self, values: "ctypes.Array[ctypes.c_float]", shape: Tuple[int, int]):
+        self.shape = shape
+        self._values = values
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def _row(self, row: int) -> "array[float]":
+        size = self.shape[1] * ctypes.sizeof(ctypes.c_float)
+        vector = array("f")
+        vector.frombytes(memoryview(self._values).cast("B")[row * size : (row + 1) * size])
+        return vector
+
+    @property
+    def __array_interface__(self) -> Dict[str, Any]:
+        order = "<" if sys.byteorder == "little" else ">"
+        return {
+            "version": 3,
+            "shape": self.shape,
+            "typestr": f"{order}f4",
+            "data": (ctypes.addressof(self._values), False),
+        }
+
+
+class Embeddings(FloatRows, Sequence["array[float]"]):
     """Vectors of texts: embeddings[i] is an array of the floats of text i.
 
     numpy.asarray(embeddings) has the shape (texts, floats) and does not copy.
@@ -78,12 +158,8 @@ class Embeddings(Sequence["array[float]"]):
         shape: Tuple[int, int],
         failures: "Mapping[int, BertQAError]",
     ):
-        self.shape = shape
+        super().__init__(values, shape)
         self.failures = failures
-        self._values = values
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     @overload
     def __getitem__(self, index: int) -> "array[float]": ...
@@ -96,29 +172,63 @@ class Embeddings(Sequence["array[float]"]):
             return [self._row(row) for row in range(*index.indices(len(self)))]
         return self._row(range(len(self))[index])
 
-    def _row(self, row: int) -> "array[float]":
-        size = self.shape[1] * ctypes.sizeof(ctypes.c_float)
-        vector = array("f")
-        vector.frombytes(memoryview(self._values).cast("B")[row * size : (row + 1) * size])
-        return vector
-
     def tolist(self) -> List[List[float]]:
         """Returns a list of floats for each text."""
         return [vector.tolist() for vector in self]
 
-    @property
-    def __array_interface__(self) -> Dict[str, Any]:
-        """The floats for NumPy and libraries based on it."""
-        order = "<" if sys.byteorder == "little" else ">"
-        return {
-            "version": 3,
-            "shape": self.shape,
-            "typestr": f"{order}f4",
-            "data": (ctypes.addressof(self._values), False),
-        }
-
     def __repr__(self) -> str:
         return f"<Embeddings of {self.shape[0]} texts, {self.shape[1]} floats each>"
+
+
+class TokenVectors(FloatRows, Sequence["array[float]"]):
+    """Vectors of a text's tokens: vectors[i] is an array of the floats of token i.
+
+    numpy.asarray(vectors) has the shape (tokens, floats) and does not copy.
+    ids: the tokens' ids, special tokens included.
+    """
+
+    def __init__(self, ids: List[int], values: "ctypes.Array[ctypes.c_float]", shape: Tuple[int, int]):
+        super().__init__(values, shape)
+        self.ids = ids
+
+    @overload
+    def __getitem__(self, index: int) -> "array[float]": ...
+
+    @overload
+    def __getitem__(self, index: "slice[Any, Any, Any]") -> "List[array[float]]": ...
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self._row(row) for row in range(*index.indices(len(self)))]
+        return self._row(range(len(self))[index])
+
+    def max_sim(self, document: "TokenVectors") -> float:
+        """Returns ColBERT's similarity of this query and a document: the sum, over the query's vectors, of the largest
+        product with a vector of the document."""
+        if self.shape[1] != document.shape[1]:
+            raise InvalidArgument(
+                f"document has vectors of {document.shape[1]} floats, but those of the query have {self.shape[1]}"
+            )
+        similarity = ctypes.c_float()
+        check(
+            library().max_sim(
+                self._values, len(self), document._values, len(document), self.shape[1], ctypes.byref(similarity)
+            )
+        )
+        return similarity.value
+
+    def __repr__(self) -> str:
+        return f"<TokenVectors of {self.shape[0]} tokens, {self.shape[1]} floats each>"
+
+
+def token_vectors(pointer: Any) -> TokenVectors:
+    """Returns a copy of the library's vectors."""
+    lib = library()
+    count, width = lib.token_vectors_count(pointer), lib.token_vectors_width(pointer)
+    values = (ctypes.c_float * (count * width))()
+    if values:
+        ctypes.memmove(values, lib.token_vectors_values(pointer), ctypes.sizeof(values))
+    return TokenVectors(lib.token_vectors_ids(pointer)[:count] if count else [], values, (count, width))
 
 
 def embed_call(values: Any) -> Call:

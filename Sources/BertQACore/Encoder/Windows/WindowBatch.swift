@@ -7,6 +7,23 @@ struct Window: Sendable, Equatable {
   var secondSegment: Int
   /// The number of first tokens that the window's vector leaves out; fewer than it has.
   var unpooledCount = 0
+  /// The number of last tokens that no token attends to; fewer than it has.
+  var unattendedCount = 0
+}
+
+/// What is around the tokens of every window of a call.
+struct WindowFrame: Sendable {
+  var template: Template
+  /// Tokens behind the template's end; nil: none.
+  var padding: Padding?
+
+  struct Padding: Sendable {
+    var id: Int32
+    /// The number of tokens up to which a window is padded.
+    var length: Int
+    /// True if tokens attend to the padding.
+    var isAttended: Bool
+  }
 }
 
 /// Any number of windows, their tokens end to end, without padding.
@@ -17,13 +34,22 @@ struct WindowBatch: Sendable {
   /// Appends the window of a text or of a pair of texts, and returns it.
   @discardableResult
   mutating func append(
-    first: ArraySlice<Int32>, second: ArraySlice<Int32>?, _ template: Template, unpooledCount: Int = 0
+    first: ArraySlice<Int32>, second: ArraySlice<Int32>?, _ template: Template,
+    unpooledCount: Int = 0, padding: WindowFrame.Padding? = nil
   ) -> Window {
     let firstToken = ids.count
     let secondSegment = template.append(first: first, second: second, to: &ids)
-    let window = Window(
+    var window = Window(
       firstToken: firstToken, tokenCount: ids.count - firstToken, secondSegment: secondSegment,
       unpooledCount: min(unpooledCount, ids.count - firstToken - 1))
+    if let padding, padding.length > window.tokenCount {
+      let count = padding.length - window.tokenCount
+      ids += repeatElement(padding.id, count: count)
+      // Padding belongs to the first text.
+      if second == nil { window.secondSegment += count }
+      window.tokenCount += count
+      window.unattendedCount = padding.isAttended ? 0 : count
+    }
     windows.append(window)
     return window
   }

@@ -11,6 +11,8 @@ struct WindowReader: Sendable {
   /// The number of tokens or windows at which a slice is full and the model is run.
   var sliceTokens = 65_536
   var sliceWindows = 4096
+  /// What is around the tokens of a window; nil: the tokenizer's template.
+  var frame: WindowFrame?
   /// The number of items between two checks of the memory for the small objects of each item.
   static let itemsPerMemoryCheck = 1024
   /// The approximate bytes of an item's failure, including its message.
@@ -43,6 +45,8 @@ struct WindowReader: Sendable {
     let window: Int
     let isLastOfItem: Bool
     let tokenCount: Int
+    /// The window's tokens, special tokens included.
+    let ids: ArraySlice<Int32>
     /// The number of its first tokens that its vector leaves out.
     let unpooledCount: Int
     /// For heads of tokens: column c of the window's tokens starts at `c * stride`. For heads of windows: the
@@ -106,7 +110,7 @@ struct WindowReader: Sendable {
       progress.known += item.windows.count
       for (number, parts) in item.windows.enumerated() {
         slice.append(
-          item, parts, tokenizer.template,
+          item, parts, frame ?? WindowFrame(template: tokenizer.template),
           Slice.Source(item: index, window: number, isLastOfItem: number == item.windows.count - 1))
         if slice.batch.ids.count >= min(sliceTokens, monitor.room / Self.tokenBytes)
           || slice.sources.count >= min(sliceWindows, monitor.room / Self.windowBytes)
@@ -142,13 +146,13 @@ struct WindowReader: Sendable {
     var sources: [Source] = []
 
     mutating func append(
-      _ item: Item, _ parts: WindowLayout.Parts, _ template: Template, _ source: Source
+      _ item: Item, _ parts: WindowLayout.Parts, _ frame: WindowFrame, _ source: Source
     ) {
       let unpooled = parts.first.clamped(to: 0..<item.unpooledCount).count
       batch.append(
         first: item.first[shifted(parts.first, item.first)],
-        second: item.second.map { $0[shifted(parts.second ?? 0..<0, $0)] }, template,
-        unpooledCount: unpooled > 0 ? template.prefix.count + unpooled : 0)
+        second: item.second.map { $0[shifted(parts.second ?? 0..<0, $0)] }, frame.template,
+        unpooledCount: unpooled > 0 ? frame.template.prefix.count + unpooled : 0, padding: frame.padding)
       sources.append(source)
     }
 
@@ -184,7 +188,9 @@ struct WindowReader: Sendable {
           try deliver(
             Output(
               item: source.item, window: source.window, isLastOfItem: source.isLastOfItem,
-              tokenCount: window.tokenCount, unpooledCount: window.unpooledCount, values: base + offset,
+              tokenCount: window.tokenCount,
+              ids: batch.ids[window.firstToken..<window.firstToken + window.tokenCount],
+              unpooledCount: window.unpooledCount, values: base + offset,
               stride: batch.ids.count))
         }
       }

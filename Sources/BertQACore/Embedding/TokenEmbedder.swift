@@ -1,0 +1,139 @@
+/// Computes a vector for each token of texts. Immutable.
+struct TokenEmbedder: Sendable {
+  let reader: TextReader
+  /// The settings of the model's files.
+  let defaults: EmbeddingConfiguration
+  /// The number of floats in a token's vector.
+  let width: Int
+  /// nil: vectors are those of the last layer.
+  private let lateInteraction: Reading?
+
+  /// A late interaction with the ids of its pieces.
+  private struct Reading {
+    var query: Side
+    var document: Side
+    var expansion: Int32?
+    var attendsToExpansion: Bool
+    var skipped: Set<Int32>
+
+    struct Side {
+      var marker: Int32
+      var length: Int
+    }
+
+    init(_ settings: LateInteraction, _ tokenizer: any Tokenizer) throws(BertQAError) {
+      func id(_ piece: String) throws(BertQAError) -> Int32 {
+        if let id = tokenizer.id(spelled: piece) { return id }
+        throw BertQAError(
+          .invalidModel,
+          "the model marks texts and fills up queries with \(quoted(piece)), which is not in its vocabulary")
+      }
+      query = Side(marker: try id(settings.query.marker), length: settings.query.length)
+      document = Side(marker: try id(settings.document.marker), length: settings.document.length)
+      expansion = try settings.expansion.map { piece throws(BertQAError) in try id(piece) }
+      attendsToExpansion = settings.attendsToExpansion
+      skipped = Set(settings.skipped.compactMap { tokenizer.id(spelled: $0) })
+    }
+  }
+
+  /// The tokens read at once. Their vectors are in memory at the same time.
+  private static let sliceTokens = 8192
+  private static let queryName = "query"
+
+  init(_ reader: TextReader, _ defaults: EmbeddingConfiguration, _ encoder: Encoder) throws(BertQAError) {
+    var reader = reader
+    reader.reader.sliceTokens = Self.sliceTokens
+    self.reader = reader
+    self.defaults = defaults
+    width = defaults.tokenLength(hiddenSize: encoder.configuration.hiddenSize)
+    if let own = defaults.lateInteraction, own.expansion != nil, !own.attendsToExpansion,
+      encoder.configuration.disentangled != nil
+    {
+      throw BertQAError(
+        .unsupported,
+        "late interaction with queries that are filled up without attention is not supported for DeBERTa")
+    }
+    lateInteraction = try defaults.lateInteraction.map { settings throws(BertQAError) in
+      try Reading(settings, reader.reader.tokenizer)
+    }
+  }
+
+  /// Calls `body` with the index and vectors of each text, in order.
+  func forEachVectors(
+    of texts: [TextPair], called name: String, _ options: EmbedOptions,
+    failed: (Int, BertQAError) throws(BertQAError) -> Void,
+    _ body: (Int, TokenVectors) throws(BertQAError) -> Void
+  ) throws(BertQAError) {
+    guard options.pooling == .model else {
+      throw BertQAError(
+        .invalidArgument, argument: "pooling", "must be the default: each token has a vector of its own")
+    }
+    var reader = reader
+    var length = defaults.maxSequenceLength
+    var (truncates, skipped) = (options.truncates, Set<Int32>())
+    if let own = lateInteraction {
+      let isQuery = (options.promptName ?? defaults.prompts.defaultName) == Self.queryName
+      let side = isQuery ? own.query : own.document
+      length = side.length
+      truncates = truncates || isQuery
+      var template = reader.reader.tokenizer.template
+      template.prefix.append(side.marker)
+      var frame = WindowFrame(template: template)
+      if isQuery, let expansion = own.expansion {
+        frame.padding = WindowFrame.Padding(
+          id: expansion,
+          length: min(options.maxSequenceLength ?? length, reader.reader.maxPositions),
+          isAttended: own.attendsToExpansion)
+      }
+      if !isQuery { skipped = own.skipped }
+      reader.reader.frame = frame
+    }
+    let template = reader.reader.frame?.template ?? reader.reader.tokenizer.template
+    let layout = WindowLayout(
+      maxSequenceLength: try WindowLayout.length(
+        options.maxSequenceLength, default: length, reader.reader.maxPositions),
+      division: truncates ? .truncated : .sections(overlap: 0), template: template)
+    let normalizes = options.normalizes ?? (lateInteraction != nil)
+    let prompt = TextReader.Prompt(
+      text: try defaults.prompts.text(named: options.promptName, otherwise: options.prompt))
+    let monitor = CallMonitor(options.call)
+    var vectors = TokenVectors(width: width)
+    try reader.read(texts, called: name, behind: prompt, giving: .tokens, layout, options.call) {
+      index, error throws(BertQAError) in
+      vectors = TokenVectors(width: width)
+      try failed(index, error)
+    } _: { output throws(BertQAError) in
+      try Memory.require((vectors.ids.count + output.tokenCount) * (width + 1), of: Float.self)
+      try vectors.append(output, skipping: skipped, normalizes: normalizes)
+      guard output.isLastOfItem else { return }
+      let finished = vectors
+      vectors = TokenVectors(width: width)
+      try monitor.holdResult(finished.values.count + finished.ids.count, of: Float.self)
+      try body(output.item, finished)
+    }
+  }
+}
+
+extension Tokenizer {
+  fileprivate func id(spelled piece: String) -> Int32? { Array(piece.utf8).withUnsafeBufferPointer(id) }
+}
+
+extension TokenVectors {
+  /// Appends the vectors of a window's tokens.
+  fileprivate mutating func append(
+    _ output: WindowReader.Output, skipping skipped: Set<Int32>, normalizes: Bool
+  ) throws(BertQAError) {
+    for (token, id) in output.ids.enumerated() where !skipped.contains(id) {
+      let first = values.count
+      ids.append(id)
+      for column in 0..<width { values.append(output.values[column * output.stride + token]) }
+      try values.withMutableElements { values throws(BertQAError) in
+        let vector = UnsafeMutableBufferPointer(rebasing: values[first...])
+        guard vector.allSatisfy(\.isFinite) else {
+          throw .nonFiniteResult("a vector whose numbers are not all finite")
+        }
+        if normalizes { TextEmbedder.normalize(vector) }
+      }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/// The vectors of one text's tokens, or a model's weights of vocabulary pieces for a text.
+public struct TokenVectors: Sendable, Equatable {
+  /// The tokens in the order of the text, special tokens included; or the weighted pieces, in ascending order.
+  public internal(set) var ids: [Int32] = []
+  /// The number of floats for each id; 1 for weights.
+  public let width: Int
+  /// [ids.count][width]
+  public internal(set) var values: [Float] = []
+
+  init(width: Int) { self.width = width }
+
+  /// Returns the sum, over the query's vectors, of each one's largest product with a vector of the document: MaxSim of
+  /// ColBERT (Khattab and Zaharia 2020, https://arxiv.org/abs/2004.12832). 0 without a query or document.
+  /// - Parameters:
+  ///   - query: [rows][width]
+  ///   - document: [rows][width]
+  public static func maxSim(
+    query: UnsafeBufferPointer<Float>, document: UnsafeBufferPointer<Float>, width: Int
+  ) throws(BertQAError) -> Float {
+    guard width > 0, query.count % width == 0, document.count % width == 0 else {
+      throw BertQAError(
+        .invalidArgument, argument: "width",
+        "is \(width), but the arrays have \(query.count) and \(document.count) numbers")
+    }
+    guard let first = query.baseAddress, let other = document.baseAddress, !document.isEmpty else { return 0 }
+    var sum = 0.0
+    for row in stride(from: 0, to: query.count, by: width) {
+      var best = -Float.infinity
+      for candidate in stride(from: 0, to: document.count, by: width) {
+        best = max(best, product(first + row, other + candidate, width))
+      }
+      sum += Double(best)
+    }
+    return Float(sum)
+  }
+
+  public static func maxSim(query: TokenVectors, document: TokenVectors) throws(BertQAError) -> Float {
+    guard query.width == document.width else {
+      throw BertQAError(
+        .invalidArgument, argument: "document",
+        "has vectors of \(document.width) numbers, but those of the query have \(query.width)")
+    }
+    return try query.values.withElements { first throws(BertQAError) in
+      try document.values.withElements { second throws(BertQAError) in
+        try maxSim(query: first, document: second, width: query.width)
+      }
+    }
+  }
+
+  private static func product(
+    _ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int
+  ) -> Float {
+    var sums = SIMD8<Float>.zero
+    let whole = count & ~7
+    for index in stride(from: 0, to: whole, by: 8) {
+      sums +=
+        UnsafeRawPointer(a + index).loadUnaligned(as: SIMD8<Float>.self)
+        * UnsafeRawPointer(b + index).loadUnaligned(as: SIMD8<Float>.self)
+    }
+    var sum = sums.sum()
+    for index in whole..<count { sum += a[index] * b[index] }
+    return sum
+  }
+}

@@ -1,0 +1,123 @@
+"""Context.embed_tokens on tiny models with random weights, and ColBERT models made of them."""
+
+import json
+import shutil
+
+import numpy
+import pytest
+from safetensors.numpy import load_file, save_file
+
+import bertqa
+from conftest import FIXTURES
+
+EMBEDDER = FIXTURES / "tiny-bert-embedder"
+TEXTS = ["the dog", "", "a king , a dog .", "the dog " * 40]
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    with bertqa.Context(EMBEDDER, precision="f32") as context:
+        yield context
+
+
+def test_what_comes_back(embedder):
+    vectors = embedder.embed_tokens("the dog")
+    assert repr(vectors) == f"<TokenVectors of {len(vectors)} tokens, 16 floats each>"
+    assert [embedder.piece(id) for id in (vectors.ids[0], vectors.ids[-1])] == ["[CLS]", "[SEP]"]
+    assert vectors.ids[1:-1] == embedder.tokenize("the dog").ids
+    assert numpy.asarray(vectors).shape == (len(vectors.ids), 16) and vectors[-1] == vectors[len(vectors) - 1]
+    assert vectors[1:3] == [vectors[1], vectors[2]] and list(vectors) == vectors[:]
+    assert embedder.embed_tokens([]) == [] and len(embedder.embed_tokens("")) == 2
+    with pytest.raises(IndexError):
+        vectors[len(vectors)]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_their_mean_is_the_vector(threads):
+    texts = [*TEXTS, ("the dog", "a king")]
+    with bertqa.Context(EMBEDDER, precision="f32", threads=threads) as context:
+        together = context.embed_tokens(texts)
+        for text, vectors in zip(texts, together):
+            mean = numpy.asarray(context.embed(text, pooling="mean", normalize=False))
+            assert numpy.abs(numpy.asarray(vectors).mean(axis=0) - mean).max() < 1e-5
+            assert numpy.array_equal(numpy.asarray(context.embed_tokens(text)), numpy.asarray(vectors))
+        unit = numpy.asarray(context.embed_tokens("the dog", normalize=True))
+        assert numpy.allclose(numpy.linalg.norm(unit, axis=1), 1)
+
+
+def test_long_texts(embedder):
+    """The windows follow one another, each with its special tokens."""
+    ids = embedder.embed_tokens(TEXTS[3], max_seq_len=12).ids
+    first, last = ids[0], ids[-1]
+    assert ids.count(first) == ids.count(last) > 1
+    assert [id for id in ids if id not in (first, last)] == embedder.tokenize(TEXTS[3]).ids
+    assert len(embedder.embed_tokens(TEXTS[3], max_seq_len=12, truncate=True)) == 12
+
+
+def test_failures(embedder):
+    found = embedder.embed_tokens(["the dog", "the dog " * 40], max_document_tokens=20, return_exceptions=True)
+    assert len(found[0]) == 4 and isinstance(found[1], bertqa.TooLarge)
+    with pytest.raises(bertqa.TooLarge) as caught:
+        embedder.embed_tokens(["the dog", "the dog " * 40], max_document_tokens=20)
+    assert caught.value.item == 1
+    with pytest.raises(bertqa.InvalidArgument, match="pooling"):
+        embedder.embed_tokens("the dog", pooling="cls")
+    with pytest.raises(bertqa.WrongModel), bertqa.Context(FIXTURES / "tiny-bert") as context:
+        context.embed_tokens("the dog")
+
+
+def colbert(directory, **settings):
+    """Makes a ColBERT model whose markers are words of the vocabulary. Returns its projection."""
+    shutil.copytree(EMBEDDER, directory, ignore=shutil.ignore_patterns("modules.json", "1_Pooling", "2_Normalize"))
+    path = directory / "model.safetensors"
+    weights = load_file(path)
+    projection = numpy.random.default_rng(1).normal(size=(8, 16)).astype(numpy.float32)
+    save_file({**weights, "linear.weight": projection}, path)
+    config = json.loads((directory / "config.json").read_text())
+    config |= {"architectures": ["HF_ColBERT"], "model_type": "bert"}
+    (directory / "config.json").write_text(json.dumps(config))
+    markers = {"query_token_id": "king", "doc_token_id": "dog", "query_maxlen": 10, "doc_maxlen": 20, "dim": 8}
+    (directory / "artifact.metadata").write_text(json.dumps({**markers, **settings}))
+    return projection
+
+
+def test_late_interaction(tmp_path, embedder):
+    """A document's vectors are those of the marker and the text, projected; punctuation is left out."""
+    projection = colbert(tmp_path / "model")
+    with bertqa.Context(tmp_path / "model", precision="f32") as context:
+        for text in ("the fox", "the , king ."):
+            plain = embedder.embed_tokens(f"dog {text}", normalize=False)
+            kept = [place for place, id in enumerate(plain.ids) if embedder.piece(id) not in (",", ".")]
+            expected = numpy.asarray(plain)[kept] @ projection.T
+            expected /= numpy.linalg.norm(expected, axis=1, keepdims=True)
+            ours = context.embed_tokens(text, prompt_name="document")
+            assert ours.ids == [plain.ids[place] for place in kept]
+            assert numpy.abs(numpy.asarray(ours) - expected).max() < 1e-4
+            assert numpy.array_equal(numpy.asarray(context.embed_tokens(text)), numpy.asarray(ours))
+        query = context.embed_tokens("the fox", prompt_name="query")
+        mask = context.piece_id("[MASK]")
+        assert len(query) == 10 and query.ids[1] == context.piece_id("king") and query.ids[-1] == mask
+        # What fills up the query changes no other token's vector.
+        alone = numpy.asarray(embedder.embed_tokens("king the fox")) @ projection.T
+        alone /= numpy.linalg.norm(alone, axis=1, keepdims=True)
+        assert numpy.abs(numpy.asarray(query)[: len(alone)] - alone).max() < 1e-4
+        assert len(context.embed_tokens("the fox " * 20, prompt_name="query")) == 10
+        assert query.max_sim(query) == pytest.approx(10, abs=1e-4)
+        products = numpy.asarray(query) @ numpy.asarray(ours).T
+        assert query.max_sim(ours) == pytest.approx(products.max(axis=1).sum(), abs=1e-4)
+        with pytest.raises(bertqa.InvalidArgument, match="16 floats"):
+            query.max_sim(embedder.embed_tokens("the dog"))
+        with pytest.raises(bertqa.Unsupported, match="no vector of a text|none for a text"):
+            context.embed("the fox")
+
+
+def test_late_interaction_that_cannot_be(tmp_path):
+    colbert(tmp_path / "marker", query_token_id="[unused7]")
+    with pytest.raises(bertqa.InvalidModel, match="unused7"):
+        bertqa.Context(tmp_path / "marker")
+    colbert(tmp_path / "similarity", similarity="l2")
+    with pytest.raises(bertqa.InvalidModel, match="similarity"):
+        bertqa.Context(tmp_path / "similarity")
+    colbert(tmp_path / "width", dim=9)
+    with pytest.raises(bertqa.InvalidModel, match="linear.weight"):
+        bertqa.Context(tmp_path / "width")

@@ -323,7 +323,7 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index, or pytorch_model.bin; F32,
  * F16, BF16 or this library's int8 form) or as this library writes it. The task follows from config.json's
  * "architectures", where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
- * Electra, Albert, MPNet, DebertaV2, ModernBert, Ernie, Data2VecText, NomicBert, Gte, New or
+ * Electra, Albert, MPNet, Deberta, DebertaV2, ModernBert, Ernie, Data2VecText, NomicBert, Gte, New or
  * JinaBert:
  *   answer    ...ForQuestionAnswering
  *   classify  ...ForSequenceClassification,
@@ -389,8 +389,8 @@ typedef struct bertqa_model_info {
   const char *architecture; /* "BertForQuestionAnswering"; "" with tokenizer_only */
   size_t vocabulary_size;   /* pieces or words in the vocabulary */
   size_t label_count;       /* of texts or tokens, see bertqa_context_label_get; else 0 */
-  size_t embedding_length;  /* floats of one vector of bertqa_embed; 0 for models of other tasks, and of
-                             * late interaction (bertqa_embed_tokens) */
+  size_t embedding_length;  /* floats of one vector of bertqa_embed; 0 for models of other tasks, and
+                             * where only bertqa_embed_tokens has results */
   size_t hidden_size;
   size_t num_hidden_layers;
   size_t num_attention_heads;

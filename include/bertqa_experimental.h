@@ -235,6 +235,9 @@ typedef struct bertqa_token_vectors bertqa_token_vectors;
  *     options->prompt_name "query" reads the texts as queries, cut at the model's length and filled up to
  *     it. Without a name or with "document" they are documents, whose punctuation has no vectors if the
  *     model says so.
+ *   SPLADE (...ForMaskedLM with the module SpladePooling; families Bert, DistilBert, Roberta, XLMRoberta,
+ *     Camembert, MPNet and ModernBert): the weights of vocabulary pieces in place of vectors: the pieces' ids
+ *     in ascending order, without those of weight 0, and a float for each.
  * The windows of a long text follow one another, each with its special tokens; options->truncate reads the
  * first alone. options->pooling must be the default.
  * texts, statuses: [count], as in bertqa_embed.

@@ -7,7 +7,7 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from sentence_transformers import MultiVectorEncoder
+from sentence_transformers import MultiVectorEncoder, SparseEncoder
 from transformers import AutoTokenizer
 
 import bertqa
@@ -130,3 +130,61 @@ def test_late_interaction_in_int8(kind, tmp_path):
             theirs = exact.embed_tokens(text, prompt_name=name)
             assert ours.ids == theirs.ids
             assert (np.asarray(ours) * np.asarray(theirs)).sum(axis=1).min() > 0.97
+
+
+SPARSE = ["Bert", "DistilBert", "Roberta", "XLMRoberta", "Camembert", "MPNet", "ModernBert"]
+
+
+def splade(directory, family, **settings):
+    """As sentence-transformers 5 writes a sparse model: the model for masked words, and a module SpladePooling."""
+    save(f"{family}ForMaskedLM", getattr(transformers, f"{family}Config")(**FAMILIES[family]), directory)
+    tokenizer_of(directory, family)
+    package = "sentence_transformers.sparse_encoder.models"
+    modules = [("0", "", f"{package}.MLMTransformer"), ("1", "1_SpladePooling", f"{package}.SpladePooling")]
+    listed = [
+        {"idx": index, **dict(zip(("name", "path", "type"), module))} for index, module in enumerate(modules)
+    ]
+    (directory / "modules.json").write_text(json.dumps(listed))
+    (directory / "1_SpladePooling").mkdir()
+    pooling = {"pooling_strategy": "max", "activation_function": "relu", "word_embedding_dimension": 30522}
+    edit(directory / "1_SpladePooling" / "config.json", **{**pooling, **settings})
+    edit(directory / "config_sentence_transformers.json", model_type="SparseEncoder", prompts={})
+
+
+def dense(vectors, size):
+    weights = np.zeros(size, np.float32)
+    weights[vectors.ids] = np.asarray(vectors)[:, 0]
+    return weights
+
+
+@pytest.mark.parametrize(
+    ("family", "settings"),
+    [
+        *((family, {}) for family in SPARSE),
+        ("Bert", {"pooling_strategy": "sum"}),
+        ("Bert", {"activation_function": "log1p_relu"}),
+    ],
+)
+def test_sparse(family, settings, tmp_path):
+    splade(tmp_path, family, **settings)
+    reference = SparseEncoder(str(tmp_path), device="cpu")
+    theirs = reference.encode(TEXTS, convert_to_sparse_tensor=False, batch_size=1).numpy()
+    assert 0.05 < (theirs > 0).mean() < 1 and theirs.max() > 0.1, "the reference must not be trivial"
+    with bertqa.Context(tmp_path, precision="f32") as context:
+        assert context.info.embedding_length == 0
+        for vectors, expected in zip(context.embed_tokens(TEXTS, truncate=True), theirs):
+            assert vectors.ids == sorted(vectors.ids) and min(vectors.weights.values()) > 0
+            bound = TOLERANCE * (60 if settings.get("pooling_strategy") == "sum" else 1)
+            assert np.abs(dense(vectors, expected.size) - expected).max() <= bound
+
+
+def test_sparse_in_int8(tmp_path):
+    source, target = tmp_path / "source", tmp_path / "int8"
+    source.mkdir()
+    splade(source, "DistilBert")
+    bertqa.quantize(source, target)
+    with bertqa.Context(source, precision="f32") as exact, bertqa.Context(target, precision="int8") as context:
+        size = context.info.vocabulary_size
+        for text in TEXTS:
+            ours, theirs = (dense(each.embed_tokens(text), size) for each in (context, exact))
+            assert (ours @ theirs) / np.linalg.norm(ours) / np.linalg.norm(theirs) > 0.97

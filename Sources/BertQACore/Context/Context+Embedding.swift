@@ -87,7 +87,7 @@ extension Context {
 
   /// Computes a vector for each token of texts: those of the last layer, special tokens included, or those that a model
   /// of late interaction (ColBERT) has for queries (`promptName` "query") and documents. The windows of a long text
-  /// follow one another. The first failure ends the call; its `item` is the text's index.
+  /// follow one another. A sparse model (SPLADE) gives the weights of vocabulary pieces instead. The first failure ends the call; its `item` is the text's index.
   public func embedTokens(
     _ texts: [TextPair], options: EmbedOptions = EmbedOptions()
   ) throws(BertQAError) -> [TokenVectors] {

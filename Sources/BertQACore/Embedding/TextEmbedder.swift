@@ -41,9 +41,10 @@ struct TextEmbedder: Embedder {
     failed: (Int, BertQAError) throws(BertQAError) -> Void,
     _ body: (Int, UnsafePointer<Float>, _ windowCount: Int) throws(BertQAError) -> Void
   ) throws(BertQAError) {
-    guard defaults.lateInteraction == nil else {
+    guard defaults.hasTextVectors else {
       throw BertQAError(
-        .unsupported, "the model has a vector for each token and none for a text; ask for the tokens' vectors"
+        .unsupported,
+        "the model has vectors of tokens or weights of vocabulary pieces, and no vector of a text: ask for those"
       )
     }
     let pooling: TokenPooling =

@@ -1,10 +1,12 @@
-/// Computes a vector for each token of texts. Immutable.
+/// Computes a vector for each token of texts, or a weight for vocabulary pieces. Immutable.
 struct TokenEmbedder: Sendable {
   let reader: TextReader
   /// The settings of the model's files.
   let defaults: EmbeddingConfiguration
   /// The number of floats in a token's vector.
   let width: Int
+  /// nil: the result is vectors of tokens.
+  private let vocabulary: VocabularyHead?
   /// nil: vectors are those of the last layer.
   private let lateInteraction: Reading?
 
@@ -45,7 +47,8 @@ struct TokenEmbedder: Sendable {
     reader.reader.sliceTokens = Self.sliceTokens
     self.reader = reader
     self.defaults = defaults
-    width = defaults.tokenLength(hiddenSize: encoder.configuration.hiddenSize)
+    width = defaults.sparse == nil ? defaults.tokenLength(hiddenSize: encoder.configuration.hiddenSize) : 1
+    vocabulary = defaults.sparse.flatMap { VocabularyHead(encoder, $0) }
     if let own = defaults.lateInteraction, own.expansion != nil, !own.attendsToExpansion,
       encoder.configuration.disentangled != nil
     {
@@ -97,6 +100,9 @@ struct TokenEmbedder: Sendable {
     let prompt = TextReader.Prompt(
       text: try defaults.prompts.text(named: options.promptName, otherwise: options.prompt))
     let monitor = CallMonitor(options.call)
+    if let vocabulary {
+      return try read(texts, vocabulary, name, prompt, layout, options.call, failed: failed, body)
+    }
     var vectors = TokenVectors(width: width)
     try reader.read(texts, called: name, behind: prompt, giving: .tokens, layout, options.call) {
       index, error throws(BertQAError) in
@@ -110,6 +116,37 @@ struct TokenEmbedder: Sendable {
       vectors = TokenVectors(width: width)
       try monitor.holdResult(finished.values.count + finished.ids.count, of: Float.self)
       try body(output.item, finished)
+    }
+  }
+
+  private func read(
+    _ texts: [TextPair], _ vocabulary: VocabularyHead, _ name: String, _ prompt: TextReader.Prompt,
+    _ layout: WindowLayout, _ call: CallOptions,
+    failed: (Int, BertQAError) throws(BertQAError) -> Void,
+    _ body: (Int, TokenVectors) throws(BertQAError) -> Void
+  ) throws(BertQAError) {
+    let monitor = CallMonitor(call)
+    let weights = try SharedBuffer<Float>(count: vocabulary.count)
+    func clear() { weights.base.update(repeating: 0, count: weights.count) }
+    clear()
+    try reader.read(texts, called: name, behind: prompt, giving: .tokens, layout, call) {
+      index, error throws(BertQAError) in
+      clear()
+      try failed(index, error)
+    } _: { output throws(BertQAError) in
+      try vocabulary.add(output, to: weights.base, monitor)
+      guard output.isLastOfItem else { return }
+      defer { clear() }
+      var found = TokenVectors(width: 1, isOfPieces: true)
+      for piece in 0..<weights.count where weights.base[piece] != 0 {
+        guard weights.base[piece].isFinite else {
+          throw .nonFiniteResult("a weight that is not a finite number")
+        }
+        found.ids.append(Int32(piece))
+        found.values.append(weights.base[piece])
+      }
+      try monitor.holdResult(2 * found.ids.count, of: Float.self)
+      try body(output.item, found)
     }
   }
 }

@@ -7,7 +7,13 @@ public struct TokenVectors: Sendable, Equatable {
   /// [ids.count][width]
   public internal(set) var values: [Float] = []
 
-  init(width: Int) { self.width = width }
+  /// True for a sparse model's weights of pieces, false for vectors of tokens.
+  public let isOfPieces: Bool
+
+  init(width: Int, isOfPieces: Bool = false) {
+    self.width = width
+    self.isOfPieces = isOfPieces
+  }
 
   /// Returns the sum, over the query's vectors, of each one's largest product with a vector of the document: MaxSim of
   /// ColBERT (Khattab and Zaharia 2020, https://arxiv.org/abs/2004.12832). 0 without a query or document.

@@ -54,6 +54,8 @@ final class Parameters: @unchecked Sendable {
   /// Follows the last layer in pre-norm families.
   let finalNorm: Norm?
   let head: Head
+  /// A last layer with the weights of the word embeddings, in sparse models.
+  let vocabulary: LinearLayer?
 
   private let owners: [any AnyObject & Sendable]
 
@@ -111,6 +113,11 @@ final class Parameters: @unchecked Sendable {
     self.layers = weights.layerOrder.map { layers[$0] }
     finalNorm = try weights.finalNorm.map { norm throws(BertQAError) in try converter.norm(norm) }
     head = try converter.head(model.head, configuration)
+    if let bias = model.head.vocabularyBias {
+      vocabulary = try converter.floatLinear(LinearWeights(weight: weights.wordEmbeddings, bias: bias))
+    } else {
+      vocabulary = nil
+    }
     owners = converter.owners + [model]
   }
 

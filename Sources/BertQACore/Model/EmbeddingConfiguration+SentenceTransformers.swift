@@ -77,6 +77,8 @@ extension EmbeddingConfiguration {
       kinds.append(kind)
       switch (kind, own) {
       case ("Transformer", _) where folder == encoderFolder: break
+      case ("MLMTransformer", _) where folder == encoderFolder: kinds[kinds.count - 1] = "Transformer"
+      case ("SpladePooling", let own?): sparse = try SparsePooling(own)
       case ("Pooling", let own?):
         prompts.isPooled = try own.bool("include_prompt") ?? true
         pooling = try Self.pooling(own, model)
@@ -89,17 +91,21 @@ extension EmbeddingConfiguration {
       default:
         throw BertQAError(
           .unsupported,
-          "\(path): module \(quoted(type)) at \(quoted(folder)); supported: Transformer at \"\", Pooling and Dense "
-            + "with a config.json, Normalize")
+          "\(path): module \(quoted(type)) at \(quoted(folder)); supported: Transformer at \"\"; Pooling, "
+            + "Dense and SpladePooling with a config.json; Normalize")
       }
     }
     let order =
-      (lateInteraction == nil ? ["Transformer", "Pooling"] : ["Transformer"]) + dense.map { _ in "Dense" }
-    guard kinds == order || lateInteraction == nil && kinds == order + ["Normalize"] else {
+      lateInteraction != nil
+      ? ["Transformer"] : sparse != nil ? ["Transformer", "SpladePooling"] : ["Transformer", "Pooling"]
+    let denses = order + dense.map { _ in "Dense" }
+    guard kinds == (sparse == nil ? denses : order) || hasTextVectors && kinds == denses + ["Normalize"]
+    else {
       throw BertQAError(
         .unsupported,
         "\(path): modules \(kinds.prefix(8).map(quoted).joined(separator: ", ")); supported: Transformer, "
-          + "Pooling, and then perhaps Dense and Normalize")
+          + "Pooling, and then perhaps Dense and Normalize; or Transformer and a Dense of PyLate or SpladePooling"
+      )
     }
   }
 

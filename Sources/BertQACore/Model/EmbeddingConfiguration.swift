@@ -10,6 +10,8 @@ struct EmbeddingConfiguration: Sendable, Equatable {
   var prompts = EmbeddingPrompts()
   /// nil: the tokens' vectors become one.
   var lateInteraction: LateInteraction?
+  /// nil: vectors are those of the encoder. Else they are weights of vocabulary pieces.
+  var sparse: SparsePooling?
 
   /// A module Dense of sentence-transformers.
   struct Dense: Sendable, Equatable {
@@ -45,9 +47,12 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     }
   }
 
-  /// The number of numbers in a text's vector; 0 if only its tokens have vectors.
+  /// False for models that have a vector per token or a weight per vocabulary piece in place of a text's vector.
+  var hasTextVectors: Bool { lateInteraction == nil && sparse == nil }
+
+  /// The number of numbers in a text's vector; 0 if it has none.
   func length(hiddenSize: Int) -> Int {
-    lateInteraction == nil ? dense.last?.outs ?? pooling.modes.count * hiddenSize : 0
+    hasTextVectors ? dense.last?.outs ?? pooling.modes.count * hiddenSize : 0
   }
 
   /// The number of numbers in a token's vector.
@@ -70,6 +75,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
       try lowerLength(to: own.number(Key.maxSequenceLength))
       prompts = try EmbeddingPrompts(own)
       lateInteraction = try LateInteraction.own(own)
+      sparse = try SparsePooling.own(own)
     } else {
       try readSentenceTransformers(directory, model, tokenizer)
     }
@@ -91,6 +97,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     own[Key.maxSequenceLength] = .number(JSON.Number(maxSequenceLength))
     prompts.write(to: &own)
     lateInteraction?.write(to: &own)
+    sparse?.write(to: &own)
   }
 
   /// Reads the name of a pooling mode, or several.

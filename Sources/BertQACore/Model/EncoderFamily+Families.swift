@@ -1,7 +1,8 @@
 extension EncoderFamily {
   /// The supported families, in the order in which messages name them.
   static let all = [
-    bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, debertaV2, modernBert, ernie, data2VecText,
+    bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, deberta, debertaV2, modernBert, ernie,
+    data2VecText,
     nomicBert, gte, new, jinaBert,
   ]
 
@@ -22,7 +23,10 @@ extension EncoderFamily {
         positionEmbeddings: "\(prefix)embeddings.position_embeddings",
         tokenTypeEmbeddings: "\(prefix)embeddings.token_type_embeddings", taskEmbeddings: tasks,
         embeddingNorm: "\(prefix)embeddings.LayerNorm", layers: "\(prefix)encoder.layer.",
-        layer: .bert),
+        layer: .bert,
+        maskedWords: MaskedWordNames(
+          dense: "cls.predictions.transform.dense", norm: "cls.predictions.transform.LayerNorm",
+          bias: "cls.predictions.bias")),
       positions: .table, norm: .layerNormAfter, feedForward: .dense, attention: .window,
       pooler: Pooler(module: "\(prefix)pooler.dense", activation: .tanh, isOptional: true))
   }
@@ -42,7 +46,9 @@ extension EncoderFamily {
       layer: LayerNames(
         query: "attention.q_lin", key: "attention.k_lin", value: "attention.v_lin",
         attentionOutput: "attention.out_lin", attentionNorm: "sa_layer_norm", intermediate: "ffn.lin1",
-        output: "ffn.lin2", outputNorm: "output_layer_norm")),
+        output: "ffn.lin2", outputNorm: "output_layer_norm"),
+      maskedWords: MaskedWordNames(
+        dense: "vocab_transform", norm: "vocab_layer_norm", bias: "vocab_projector.bias")),
     positions: .table, norm: .layerNormAfter, feedForward: .dense, attention: .window,
     pooler: Pooler(module: "pre_classifier", activation: .relu, isOptional: false))
 
@@ -102,7 +108,7 @@ extension EncoderFamily {
         positionEmbeddings: "\(prefix)embeddings.position_embeddings",
         tokenTypeEmbeddings: "\(prefix)embeddings.token_type_embeddings",
         embeddingNorm: "\(prefix)embeddings.LayerNorm", layers: "\(prefix)encoder.layer.", layer: .bert,
-        classifier: "classifier.out_proj"),
+        classifier: "classifier.out_proj", maskedWords: .roberta),
       positions: .tableAfterPadding, tokenTypes: .zero, norm: .layerNormAfter, feedForward: .dense,
       attention: .window,
       pooler: Pooler(module: "classifier.dense", activation: .tanh, isOptional: false))
@@ -122,10 +128,32 @@ extension EncoderFamily {
         query: "attention.attn.q", key: "attention.attn.k", value: "attention.attn.v",
         attentionOutput: "attention.attn.o", attentionNorm: "attention.LayerNorm",
         intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm"),
-      classifier: "classifier.out_proj"),
+      classifier: "classifier.out_proj", maskedWords: .roberta),
     positions: .tableAfterPadding, norm: .layerNormAfter, feedForward: .dense, attention: .window,
     relativePositions: .bias,
     pooler: Pooler(module: "classifier.dense", activation: .tanh, isOptional: false))
+
+  /// He et al. 2020, https://arxiv.org/abs/2006.03654: the first version; transformers' `modeling_deberta.py`.
+  static let deberta = EncoderFamily(
+    classPrefixes: ["Deberta"],
+    configuration: ConfigurationKeys(
+      defaults: Defaults(vocabSize: 50265, tokenTypeCount: 0, layerNormEps: 1e-7)),
+    tensors: TensorNames(
+      prefix: "deberta.", wordEmbeddings: "deberta.embeddings.word_embeddings",
+      positionEmbeddings: "deberta.embeddings.position_embeddings",
+      tokenTypeEmbeddings: "deberta.embeddings.token_type_embeddings",
+      embeddingNorm: "deberta.embeddings.LayerNorm", distances: "deberta.encoder.rel_embeddings",
+      layers: "deberta.encoder.layer.",
+      layer: LayerNames(
+        query: "attention.self.in_proj",
+        headBiases: HeadBiases(query: "attention.self.q_bias", value: "attention.self.v_bias"),
+        distanceKey: "attention.self.pos_proj", distanceQuery: "attention.self.pos_q_proj",
+        attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
+        intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm")),
+    positions: .tableIfBiased, norm: .layerNormAfter, feedForward: .dense, attention: .window,
+    relativePositions: .disentangled,
+    pooler: Pooler(
+      module: "pooler.dense", activation: .gelu, isOptional: false, activationKey: "pooler_hidden_act"))
 
   /// He et al. 2020, https://arxiv.org/abs/2006.03654, and 2021, https://arxiv.org/abs/2111.09543; transformers'
   /// `modeling_deberta_v2.py`.
@@ -169,7 +197,9 @@ extension EncoderFamily {
       layer: LayerNames(
         query: "attn.Wqkv", attentionOutput: "attn.Wo", attentionNorm: "attn_norm",
         intermediate: "mlp.Wi", output: "mlp.Wo", outputNorm: "mlp_norm"),
-      finalNorm: "model.final_norm", questionAnswering: "classifier"),
+      finalNorm: "model.final_norm", questionAnswering: "classifier",
+      maskedWords: MaskedWordNames(
+        dense: "head.dense", norm: "head.norm", bias: "decoder.bias", activation: .gelu)),
     positions: .rotary, norm: .layerNormBefore, feedForward: .gated(.behind), attention: .alternating,
     pooler: Pooler(
       module: "head.dense", activation: .gelu, isOptional: false,
@@ -253,6 +283,12 @@ extension EncoderFamily {
     positions: .none, norm: .layerNormAfter, feedForward: .gated(.behind), attention: .window,
     relativePositions: .slopes,
     pooler: Pooler(module: "bert.pooler.dense", activation: .tanh, isOptional: false))
+}
+
+extension EncoderFamily.MaskedWordNames {
+  /// The names in RoBERTa and MPNet.
+  fileprivate static let roberta = EncoderFamily.MaskedWordNames(
+    dense: "lm_head.dense", norm: "lm_head.layer_norm", bias: "lm_head.bias", activation: .gelu)
 }
 
 extension EncoderFamily.LayerNames {

@@ -251,6 +251,23 @@ final class EncoderFamily: Sendable {
     var classifier = "classifier"
     /// The last layer of a classifier of tokens.
     var tokenClassifier = "classifier"
+    /// nil for families whose heads for masked words are not read.
+    var maskedWords: MaskedWordNames?
+  }
+
+  /// The modules of a head that tells masked words. Its last layer has the weights of the word embeddings.
+  struct MaskedWordNames: Sendable, Equatable {
+    let dense: String
+    let norm: String
+    /// The bias of the last layer.
+    let bias: String
+    /// The activation behind `dense`; nil: that of the feed-forward layers.
+    var activation: Activation?
+  }
+
+  struct HeadBiases: Sendable, Equatable {
+    let query: String
+    let value: String
   }
 
   /// The modules of one layer, to be appended to `TensorNames.layers` and the index.
@@ -260,6 +277,9 @@ final class EncoderFamily: Sendable {
     let query: String
     var key: String?
     var value: String?
+    /// Not nil: `query` has no bias, and the rows of each head's query, key and value follow one another. These tensors
+    /// are the biases of query and value.
+    var headBiases: HeadBiases?
     /// The projections of distance vectors.
     var distanceKey: String?
     var distanceQuery: String?

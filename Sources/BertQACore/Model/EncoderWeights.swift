@@ -21,6 +21,8 @@ struct NormWeights: Sendable {
 struct LayerWeights: Sendable {
   /// The checkpoint's modules of query, key and value: one each, or one for all.
   var projections: [LinearWeights]
+  /// The biases of query and value that no module has.
+  var headBiases: [TensorView] = []
   var query: LinearWeights
   var key: LinearWeights
   var value: LinearWeights
@@ -124,22 +126,35 @@ extension LayerWeights {
     let (family, biases) = (configuration.family, configuration.biases)
     let names = family.tensors.layer
     let (hidden, inner) = (configuration.hiddenSize, configuration.intermediateSize)
-    func projection(_ name: String, parts: Int = 1) throws(BertQAError) -> LinearWeights {
-      try loader.linear(base + name, outs: parts * hidden, ins: hidden, hasBias: biases.attention)
+    func projection(
+      _ name: String, parts: Int = 1, hasBias: Bool = true
+    ) throws(BertQAError) -> LinearWeights {
+      try loader.linear(base + name, outs: parts * hidden, ins: hidden, hasBias: hasBias && biases.attention)
+    }
+    if let disentangled = configuration.disentangled, !disentangled.sharesProjections {
+      if disentangled.hasQueryProducts, let name = names.distanceKey {
+        distanceKey = try projection(name, hasBias: names.headBiases == nil)
+      }
+      if disentangled.hasKeyProducts, let name = names.distanceQuery {
+        distanceQuery = try projection(name)
+      }
     }
     if let keyName = names.key, let valueName = names.value {
       query = try projection(names.query)
       key = try projection(keyName)
       value = try projection(valueName)
       projections = [query, key, value]
-      if let disentangled = configuration.disentangled, !disentangled.sharesProjections {
-        if disentangled.hasQueryProducts, let name = names.distanceKey {
-          distanceKey = try projection(name)
-        }
-        if disentangled.hasKeyProducts, let name = names.distanceQuery {
-          distanceQuery = try projection(name)
-        }
+    } else if let own = names.headBiases {
+      let all = try projection(names.query, parts: 3, hasBias: false)
+      let size = configuration.headSize
+      func part(_ index: Int) throws(BertQAError) -> TensorView {
+        try loader.rows(hidden, of: all.weight) { ($0 / size * 3 + index) * size + $0 % size }
       }
+      query = LinearWeights(weight: try part(0), bias: try loader.vector(base + own.query, count: hidden))
+      key = LinearWeights(weight: try part(1))
+      value = LinearWeights(weight: try part(2), bias: try loader.vector(base + own.value, count: hidden))
+      projections = [all]
+      headBiases = [query, value].compactMap(\.bias)
     } else {
       let all = try projection(names.query, parts: 3)
       query = all.rows(0..<hidden)

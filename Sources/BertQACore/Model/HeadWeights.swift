@@ -58,6 +58,8 @@ struct HeadWeights: Sendable {
   var input: HeadInput
   /// Applied in order; the last one's outputs are the result. Without layers the vectors are the result.
   var layers: [Layer]
+  /// The bias of a last layer that has the weights of the word embeddings; nil: there is no such layer.
+  var vocabularyBias: TensorView?
 }
 
 extension HeadWeights {
@@ -86,6 +88,10 @@ extension HeadWeights {
         input: .tokens,
         layers: before + [try outputs(family.tensors.tokenClassifier, configuration.labels.count)])
     case .vectors:
+      if embedding?.sparse != nil {
+        try self.init(ofMaskedWords: &loader, configuration)
+        return
+      }
       let input =
         embedding?.lateInteraction == nil ? HeadInput.window(embedding?.pooling ?? .mean) : .tokens
       self.init(input: input, layers: [])
@@ -96,6 +102,24 @@ extension HeadWeights {
         width = dense.outs
       }
     }
+  }
+
+  private init(
+    ofMaskedWords loader: inout WeightLoader, _ configuration: ModelConfiguration
+  ) throws(BertQAError) {
+    let hidden = configuration.hiddenSize
+    guard let names = configuration.family.tensors.maskedWords, configuration.embeddingSize == hidden else {
+      throw BertQAError(
+        .unsupported, "a sparse model of the family \(configuration.family.classPrefixes[0]) is not supported"
+      )
+    }
+    let layer = Layer(
+      linear: try loader.linear(names.dense, outs: hidden, ins: hidden, hasBias: configuration.biases.pooler),
+      activation: names.activation ?? configuration.activation,
+      norm: try loader.norm(names.norm, count: hidden, hasBias: configuration.biases.norm))
+    self.init(
+      input: .tokens, layers: [layer],
+      vocabularyBias: try loader.vector(names.bias, count: configuration.vocabSize))
   }
 
   private static func pooler(

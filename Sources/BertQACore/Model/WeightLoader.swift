@@ -60,6 +60,36 @@ struct WeightLoader {
       bias: own.bias.map { $0.named("\(module.name).\($0.name)") })
   }
 
+  /// Returns a copy of some rows of a matrix.
+  /// - Parameter place: returns the place of a row in the matrix.
+  mutating func rows(
+    _ count: Int, of tensor: TensorView, _ place: (Int) -> Int
+  ) throws(BertQAError) -> TensorView {
+    let rowSize = tensor.rowWidth * tensor.dataType.size
+    let bytes = try SharedBuffer<UInt8>(count: count * rowSize)
+    owners.append(bytes)
+    for row in 0..<count {
+      UnsafeMutableRawBufferPointer(start: bytes.base + row * rowSize, count: rowSize)
+        .copyMemory(
+          from: UnsafeRawBufferPointer(
+            rebasing: tensor.bytes[place(row) * rowSize..<(place(row) + 1) * rowSize]))
+    }
+    func numbers<Number: BitwiseCopyable & Sendable>(
+      _ all: UnsafeBufferPointer<Number>?
+    ) throws(BertQAError) -> UnsafeBufferPointer<Number>? {
+      guard let all else { return nil }
+      let copy = try SharedBuffer<Number>(count: count)
+      owners.append(copy)
+      for row in 0..<count { copy.base[row] = all[place(row)] }
+      return UnsafeBufferPointer(start: copy.base, count: count)
+    }
+    return TensorView(
+      name: tensor.name, file: tensor.file, dataType: tensor.dataType,
+      shape: [count] + tensor.shape.dropFirst(),
+      bytes: UnsafeRawBufferPointer(start: bytes.base, count: count * rowSize),
+      rowScales: try numbers(tensor.rowScales), rowSums: try numbers(tensor.rowSums))
+  }
+
   mutating func embedding(
     _ module: String, rows: Int, width: Int
   ) throws(BertQAError) -> TensorView {

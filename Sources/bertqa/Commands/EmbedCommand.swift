@@ -23,6 +23,11 @@ struct EmbedCommand: Command {
             .format, value: "F", choices: VectorWriter.formats.map(\.key),
             "json: one object per line with file, line, embedding; npy: a NumPy array of float32 with a row per text; raw: "
               + "only its numbers; default json"),
+          OptionRow(
+            .tokens, "print the vector of each token, as JSON",
+            detail:
+              "Models of late interaction (ColBERT) always do, and sparse models (SPLADE) print the weights of "
+              + "vocabulary pieces. With --prompt-name query, ColBERT's texts are queries."),
         ] + EmbedOptions.rows + [ModelChoice.row("default: the one installed with bertqa")]
           + ModelChoice.runRows),
       OptionSection(
@@ -46,6 +51,7 @@ struct EmbedCommand: Command {
   private let sources: [TextSource]
   private let model: ModelChoice
   private let hasLines: Bool
+  private let isOfTokens: Bool
   private let limits: CallLimits
   private var format = VectorWriter.Format.json
   private var options = EmbedOptions()
@@ -61,6 +67,7 @@ struct EmbedCommand: Command {
     model = try ModelChoice(arguments, task: .embed)
     limits = try CallLimits(arguments)
     hasLines = arguments.has(.lines)
+    isOfTokens = arguments.has(.tokens)
     for given in arguments.options {
       try options.set(given)
       if given.option == .format { format = try given.choice(from: VectorWriter.formats) }
@@ -70,8 +77,19 @@ struct EmbedCommand: Command {
 
   private func run(to output: Output) throws(ToolError) -> ExitCode {
     let context = try model.load()
+    let length = context.info.embeddingLength
+    let hasTokens = isOfTokens || length == 0
+    if hasTokens, format != .json {
+      throw .usage(
+        "--format \(format) is for the vectors of texts; those of tokens are printed as json",
+        command: Self.invocation)
+    }
     // Reports invalid options before any file is read.
-    _ = try embed([], context, CallOptions())
+    if hasTokens {
+      _ = try embedTokens([], context, CallOptions())
+    } else {
+      _ = try embed([], context, CallOptions())
+    }
     var inputs: [InputText] = []
     var texts: [(source: TextSource, text: TextPair)] = []
     for source in sources {
@@ -88,12 +106,18 @@ struct EmbedCommand: Command {
       }
     }
     defer { withExtendedLifetime(inputs) {} }
-    let length = context.info.embeddingLength
     var writer = VectorWriter(format, length: length, output)
     writer.begin(count: texts.count)
     let call = limits.call
     for first in stride(from: 0, to: texts.count, by: Self.sliceTexts) {
       let slice = texts[first..<min(first + Self.sliceTexts, texts.count)]
+      if hasTokens {
+        for (text, vectors) in zip(slice, try embedTokens(Array(slice), context, call)) {
+          writer.write(vectors, of: text.source, context)
+          try output.flushIfLarge()
+        }
+        continue
+      }
       let vectors = try embed(Array(slice), context, call)
       for (index, text) in slice.enumerated() {
         writer.write(vectors[index * length..<(index + 1) * length], of: text.source)
@@ -106,13 +130,30 @@ struct EmbedCommand: Command {
   private func embed(
     _ texts: [(source: TextSource, text: TextPair)], _ context: Context, _ call: CallOptions
   ) throws(ToolError) -> [Float] {
+    try running(texts, call) { texts, options throws(BertQAError) in
+      try context.embed(texts, options: options)
+    }
+  }
+
+  private func embedTokens(
+    _ texts: [(source: TextSource, text: TextPair)], _ context: Context, _ call: CallOptions
+  ) throws(ToolError) -> [TokenVectors] {
+    try running(texts, call) { texts, options throws(BertQAError) in
+      try context.embedTokens(texts, options: options)
+    }
+  }
+
+  private func running<Vectors>(
+    _ texts: [(source: TextSource, text: TextPair)], _ call: CallOptions,
+    _ body: ([TextPair], EmbedOptions) throws(BertQAError) -> Vectors
+  ) throws(ToolError) -> Vectors {
     var options = options
     options.call = call
     let progress = Progress(subject: Self.name)
     progress?.follow(&options.call)
     defer { progress?.clear() }
     do throws(BertQAError) {
-      return try context.embed(texts.map(\.text), options: options)
+      return try body(texts.map(\.text), options)
     } catch {
       let subject = (error.item ?? (texts.count == 1 ? 0 : nil)).map { texts[$0].source.shown }
       throw ToolError(error, command: Self.invocation, subject: subject)

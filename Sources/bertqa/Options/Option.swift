@@ -79,6 +79,7 @@ enum Option: String, CaseIterable {
   case seed
   case lines
   case pooling
+  case tokens
   case normalize
   case noNormalize = "no-normalize"
   case truncate

@@ -6,7 +6,8 @@ import Testing
 @Suite struct TextEmbedderTests {
   static let names = [
     "tiny-bert-embedder", "tiny-distilbert-embedder", "tiny-xlm-roberta-embedder", "tiny-electra-embedder",
-    "tiny-albert-embedder", "tiny-mpnet-embedder", "tiny-deberta-embedder", "tiny-modernbert-embedder",
+    "tiny-albert-embedder", "tiny-mpnet-embedder", "tiny-deberta-embedder", "tiny-deberta-v1-embedder",
+    "tiny-modernbert-embedder",
     "tiny-nomic-embedder", "tiny-gte-embedder", "tiny-jina-embedder",
   ]
 

@@ -25,7 +25,7 @@ import Testing
 
   /// Windows of more queries than are computed at once, divided among threads, with other windows around
   /// them.
-  @Test(arguments: ["tiny-mpnet", "tiny-deberta"], PrecisionTests.paths + floatPaths)
+  @Test(arguments: ["tiny-mpnet", "tiny-deberta", "tiny-deberta-v1"], PrecisionTests.paths + floatPaths)
   func longWindowsAreTheSameInAnyCompany(name: String, path: PrecisionTests.Path) throws {
     let tiny = try TinyModel(name)
     let batch = tiny.batch(lengths: [7, 200, 129, 180, 3, 200])

@@ -66,7 +66,8 @@ import Testing
 
   @Test(
     arguments: [
-      "tiny-bert", "tiny-electra", "tiny-albert", "tiny-mpnet", "tiny-deberta", "tiny-modernbert",
+      "tiny-bert", "tiny-electra", "tiny-albert", "tiny-mpnet", "tiny-deberta", "tiny-deberta-v1",
+      "tiny-modernbert",
     ], paths)
   func neitherCompanyNorThreadsChangeABit(name: String, path: Path) throws {
     let tiny = try TinyModel(name)

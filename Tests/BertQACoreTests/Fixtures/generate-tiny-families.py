@@ -19,6 +19,9 @@ from transformers import (
     AlbertModel,
     BertTokenizer,
     CamembertForSequenceClassification,
+    DebertaForQuestionAnswering,
+    DebertaForSequenceClassification,
+    DebertaModel,
     DebertaV2ForQuestionAnswering,
     DebertaV2ForSequenceClassification,
     DebertaV2ForTokenClassification,
@@ -137,6 +140,19 @@ MODELS = {
         torch.float16,
         DISENTANGLED | {"position_buckets": 12, "share_att_key": True, "pos_att_type": ["p2c"]},
     ),
+    # DeBERTa's version 1: a vector for each distance, those beyond 20 alike.
+    "tiny-deberta-v1": (
+        DebertaForQuestionAnswering,
+        torch.float32,
+        DISENTANGLED
+        | {"max_position_embeddings": 200, "max_relative_positions": 20, "pos_att_type": ["p2c", "c2p"]},
+    ),
+    "tiny-deberta-v1-classifier": (
+        DebertaForSequenceClassification,
+        torch.float16,
+        DISENTANGLED | {"num_labels": 3, "pos_att_type": ["c2p"], "position_biased_input": True},
+    ),
+    "tiny-deberta-v1-embedder": (DebertaModel, torch.bfloat16, DISENTANGLED | {"pos_att_type": ["c2p", "p2c"]}),
 }
 
 

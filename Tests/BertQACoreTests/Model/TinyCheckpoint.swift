@@ -4,7 +4,8 @@
 struct TinyCheckpoint {
   /// Those it makes checkpoints of.
   static let families = [
-    EncoderFamily.bert, .distilBert, .roberta, .electra, .albert, .mpnet, .debertaV2, .modernBert, .ernie,
+    EncoderFamily.bert, .distilBert, .roberta, .electra, .albert, .mpnet, .deberta, .debertaV2, .modernBert,
+    .ernie,
     .data2VecText, .nomicBert, .gte, .new, .jinaBert,
   ]
   /// Where embeddings are projected.
@@ -63,7 +64,8 @@ struct TinyCheckpoint {
       if family == .mpnet {
         add("\(name).weight", [32, heads])
       } else {
-        add("\(name).weight", [2 * Self.positionBuckets, hidden])
+        // Version 1 has a vector for each distance.
+        add("\(name).weight", [2 * (family == .deberta ? 16 : Self.positionBuckets), hidden])
       }
     }
     if let name = names.distanceNorm { norm(name) }
@@ -72,11 +74,15 @@ struct TinyCheckpoint {
       let base = "\(names.layers)\(index).\(infix)"
       let projections = [layer.query, layer.key, layer.value].compactMap(\.self)
       for name in projections {
-        linear(base + name, 3 / projections.count * hidden, hidden, hasBias: biases.attention == .always)
+        linear(
+          base + name, 3 / projections.count * hidden, hidden,
+          hasBias: biases.attention == .always && layer.headBiases == nil)
       }
-      for name in [layer.distanceKey, layer.distanceQuery].compactMap(\.self) {
-        linear(base + name, hidden, hidden)
+      if let own = layer.headBiases { for name in [own.query, own.value] { add(base + name, [hidden]) } }
+      if let name = layer.distanceKey {
+        linear(base + name, hidden, hidden, hasBias: layer.headBiases == nil)
       }
+      if let name = layer.distanceQuery { linear(base + name, hidden, hidden) }
       linear(base + layer.attentionOutput, hidden, hidden, hasBias: biases.attention == .always)
       if index > 0 || family.norm != .layerNormBefore { norm(base + layer.attentionNorm) }
       var inputs = inner
@@ -117,14 +123,18 @@ struct TinyCheckpoint {
   ) -> [String: JSON] {
     func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
     let common: [String: JSON] = ["vocab_size": integer(12), "max_position_embeddings": integer(16)]
-    if family == .debertaV2 {
-      return common.merging([
-        "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
-        "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
-        "type_vocab_size": integer(2), "relative_attention": .bool(true),
-        "position_buckets": integer(positionBuckets), "norm_rel_ebd": .string("layer_norm"),
-        "pos_att_type": .string("p2c|c2p"),
-      ]) { $1 }
+    if [.deberta, .debertaV2].contains(family) {
+      return common.merging(
+        [
+          "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
+          "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
+          "type_vocab_size": integer(2), "relative_attention": .bool(true),
+          "pos_att_type": .string("p2c|c2p"),
+        ].merging(
+          family == .deberta
+            ? [:] : ["position_buckets": integer(positionBuckets), "norm_rel_ebd": .string("layer_norm")]
+        ) { $1 }
+      ) { $1 }
     }
     let own: [String: JSON] =
       family != .distilBert

@@ -17,6 +17,7 @@ MODELS = [
     "tiny-albert",
     "tiny-mpnet",
     "tiny-deberta",
+    "tiny-deberta-v1",
     "tiny-modernbert",
 ]
 # f32: the largest error. Others: the rms error as a share of the logits' rms. The models are random, with 32

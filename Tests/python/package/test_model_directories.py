@@ -34,6 +34,7 @@ MODELS = [
     "tiny-xlm-roberta-embedder",
     "tiny-lstm",
     "tiny-deberta",
+    "tiny-deberta-v1",
 ]
 
 # OutOfMemory: of weights that no mapping has room for.

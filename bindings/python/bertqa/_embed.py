@@ -97,7 +97,8 @@ class EmbedMethods(Closable):
 
         They are those of the last layer, special tokens included, as transformers has them. Those of ColBERT are
         projected and of length 1; prompt_name="query" reads the texts as queries, "document" or no name as
-        documents. The windows of a long text follow one another; truncate=True reads the first alone.
+        documents. A sparse model (SPLADE) has the weights of vocabulary pieces instead: TokenVectors.weights.
+        The windows of a long text follow one another; truncate=True reads the first alone.
 
         texts, options: as in embed.
         return_exceptions: False: the first text that fails ends the call, and the exception's `item` is its index.
@@ -201,6 +202,13 @@ class TokenVectors(FloatRows, Sequence["array[float]"]):
         if isinstance(index, slice):
             return [self._row(row) for row in range(*index.indices(len(self)))]
         return self._row(range(len(self))[index])
+
+    @property
+    def weights(self) -> Dict[int, float]:
+        """The weights of a sparse model (SPLADE) by the ids of their vocabulary pieces."""
+        if self.shape[1] != 1:
+            raise ValueError(f"these are vectors of {self.shape[1]} floats, not weights")
+        return dict(zip(self.ids, self._values))
 
     def max_sim(self, document: "TokenVectors") -> float:
         """Returns ColBERT's similarity of this query and a document: the sum, over the query's vectors, of the largest

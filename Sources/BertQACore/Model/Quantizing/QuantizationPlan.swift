@@ -20,6 +20,7 @@ struct QuantizationPlan {
     if let projection = encoder.embeddingProjection { keep(projection) }
     for layer in encoder.layers {
       quantize(layer.projections)
+      keep(layer.headBiases)
       for linear in [layer.distanceKey, layer.distanceQuery].compactMap(\.self) { quantize([linear]) }
       quantize([layer.attentionOutput])
       if let norm = layer.attentionNorm { keep(norm) }
@@ -32,6 +33,7 @@ struct QuantizationPlan {
       keep(layer.linear)
       if let norm = layer.norm { keep(norm) }
     }
+    if let bias = model.head.vocabularyBias { keep([bias]) }
   }
 
   private mutating func quantize(_ linears: [LinearWeights]) {

@@ -1,16 +1,20 @@
 extension Pipeline {
-  /// Makes a RoBERTa's tokenizer from `vocab.json` and `merges.txt`, as transformers does.
-  /// - Parameter settings: `tokenizer_config.json`, or nothing.
+  /// Makes a RoBERTa's or DeBERTa's tokenizer from `vocab.json` and `merges.txt`, as transformers does.
+  /// - Parameters:
+  ///   - name: transformers' class; nil: RoBERTa's.
+  ///   - settings: `tokenizer_config.json`, or nothing.
   init(
-    robertaVocabulary: ObjectReader, merges: ModelFile, _ settings: ObjectReader, _ monitor: CallMonitor?
+    robertaVocabulary: ObjectReader, merges: ModelFile, _ name: String?, _ settings: ObjectReader,
+    _ monitor: CallMonitor?
   ) throws(BertQAError) {
-    let name = try settings.string("tokenizer_class") ?? "RobertaTokenizer"
-    guard name.hasPrefix("RobertaTokenizer") || name.hasPrefix("LongformerTokenizer") else {
+    let name = name ?? "RobertaTokenizer"
+    let isDeberta = name == "DebertaTokenizer"
+    guard isDeberta || ["RobertaTokenizer", "LongformerTokenizer", "BartTokenizer"].contains(name) else {
       throw BertQAError(
         .unsupported,
         "\(settings.file): \"tokenizer_class\" is \(quoted(name)); of vocab.json and merges.txt without "
-          + "tokenizer.json RobertaTokenizer is supported: save the tokenizer with save_pretrained of its fast class"
-      )
+          + "tokenizer.json RobertaTokenizer, LongformerTokenizer, BartTokenizer and DebertaTokenizer are supported: "
+          + "save the tokenizer with save_pretrained of its fast class")
     }
     let addsPrefixSpace = try settings.bool("add_prefix_space") ?? false
     let pieces = try Self.pieces(robertaVocabulary, monitor)
@@ -23,10 +27,17 @@ extension Pipeline {
         monitor))
     preTokenizers = [ByteLevel(addsPrefixSpace: addsPrefixSpace, usesPattern: true)]
     var ids: [String: Int32] = [:]
-    for (key, spelling) in [
-      ("bos_token", "<s>"), ("eos_token", "</s>"), ("unk_token", "<unk>"), ("sep_token", "</s>"),
-      ("pad_token", "<pad>"), ("cls_token", "<s>"), ("mask_token", "<mask>"),
-    ] {
+    let spellings =
+      isDeberta
+      ? [
+        ("unk_token", "[UNK]"), ("sep_token", "[SEP]"), ("pad_token", "[PAD]"), ("cls_token", "[CLS]"),
+        ("mask_token", "[MASK]"),
+      ]
+      : [
+        ("bos_token", "<s>"), ("eos_token", "</s>"), ("unk_token", "<unk>"), ("sep_token", "</s>"),
+        ("pad_token", "<pad>"), ("cls_token", "<s>"), ("mask_token", "<mask>"),
+      ]
+    for (key, spelling) in spellings {
       let token = try Self.token(settings, key) ?? AddedToken(spelling, isSpecial: true)
       addedTokens.append(token)
       ids[key] = model.vocabulary.id(of: token.content)
@@ -36,6 +47,10 @@ extension Pipeline {
         .invalidModel,
         "\(robertaVocabulary.file): has no piece for cls_token or sep_token; name both in tokenizer_config.json"
       )
+    }
+    if isDeberta {
+      postProcessor = PostProcessor(Template(prefix: [cls], separator: [sep], suffix: [sep]), trimming: [])
+      return
     }
     postProcessor = PostProcessor(
       Template(prefix: [cls], separator: [sep, sep], suffix: [sep]),

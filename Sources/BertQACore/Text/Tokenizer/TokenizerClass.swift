@@ -1,5 +1,5 @@
 /// transformers' class that reads a tokenizer's files: `tokenizer_class` of `tokenizer_config.json`, else of
-/// `config.json`, else the class of MPNet if that is the model's type.
+/// `config.json`, else that of its "model_type", for families whose files do not tell.
 struct TokenizerClass: Sendable {
   /// Without "Fast"; nil if no file names a class.
   let name: String?
@@ -12,8 +12,8 @@ struct TokenizerClass: Sendable {
       let settings = try directory.object(in: name)
       if name == "tokenizer_config.json" { try settings.refuseCode() }
       var found = try settings.string("tokenizer_class")
-      if found == nil, name == "config.json", try settings.string("model_type") == "mpnet" {
-        found = "MPNetTokenizer"
+      if found == nil, name == "config.json", let type = try settings.string("model_type") {
+        found = Self.ofModelTypes[type]
       }
       guard let found else { continue }
       self.init(found, file: settings.file)
@@ -41,6 +41,8 @@ struct TokenizerClass: Sendable {
   /// False if models get no token types from the class; nil if no file names a class. transformers 4 gave
   /// `PreTrainedTokenizerFast` its template's, which transformers 5 does not.
   var givesTokenTypes: Bool? { name.map { !Self.withoutTokenTypes.contains($0) } }
+
+  private static let ofModelTypes = ["mpnet": "MPNetTokenizer", "deberta": "DebertaTokenizer"]
 
   private static let bert = [
     "BertTokenizer", "ConvBertTokenizer", "DPRContextEncoderTokenizer", "DPRQuestionEncoderTokenizer",

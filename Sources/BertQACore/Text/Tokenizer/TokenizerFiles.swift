@@ -214,6 +214,7 @@ extension TokenizerFiles {
     let settings = try Self.settings(directory, &files)
     var pipeline = try Pipeline(
       robertaVocabulary: ObjectReader(vocabulary, directory.monitor), merges: merges,
+      TokenizerClass(directory).name,
       settings ?? ObjectReader(file: directory.name, object: JSON.Object()), directory.monitor)
     pipeline.add(try Self.listedTokens(settings, directory, &files))
     pipeline.fingerprint = Self.fingerprint(files.map(\.1))

@@ -1,3 +1,5 @@
+import BertQACore
+
 /// Writes a sequence of vectors.
 struct VectorWriter {
   enum Format {
@@ -44,6 +46,34 @@ struct VectorWriter {
       json.key("embedding")
       json.array { json in
         for value in vector { json.number(value) }
+      }
+    }
+    output.write(json.takeLine())
+  }
+
+  /// Writes the tokens' spelling and their vectors, or the weights of pieces.
+  mutating func write(_ vectors: TokenVectors, of source: TextSource, _ context: Context) {
+    json.object { json in
+      source.writeMembers(to: &json)
+      json.key("tokens")
+      json.array { json in
+        for id in vectors.ids {
+          if let piece = context.vocabularyPiece(id: id) { json.string(piece) } else { json.null() }
+        }
+      }
+      json.key(vectors.isOfPieces ? "weights" : "embeddings")
+      json.array { json in
+        for row in vectors.ids.indices {
+          if vectors.isOfPieces {
+            json.number(vectors.values[row])
+          } else {
+            json.array { json in
+              for value in vectors.values[row * vectors.width..<(row + 1) * vectors.width] {
+                json.number(value)
+              }
+            }
+          }
+        }
       }
     }
     output.write(json.takeLine())

@@ -1,0 +1,95 @@
+/// The last layer of a head for masked words: a logit per vocabulary piece for each token. It becomes a weight per piece
+/// at once, as the logits of all tokens would take too much memory. Always f32, as other heads.
+struct VocabularyHead: @unchecked Sendable {
+  // Sendable: the encoder's parameters never change, and it lives as long.
+
+  let encoder: Encoder
+  let pooling: SparsePooling
+  private let layer: LinearLayer
+
+  /// The pieces that a task computes, and the tasks between two polls.
+  private static let (piecesPerTask, tasksPerPoll) = (256, 16)
+
+  /// nil if the encoder has no such layer.
+  init?(_ encoder: Encoder, _ pooling: SparsePooling) {
+    guard let layer = encoder.parameters.vocabulary else { return nil }
+    self.encoder = encoder
+    self.pooling = pooling
+    self.layer = layer
+  }
+
+  /// The number of pieces.
+  var count: Int { layer.outs }
+
+  /// Raises the weights of a text, [count], by those of a window.
+  /// - Parameter weights: zeros for the first window.
+  func add(
+    _ window: WindowReader.Output, to weights: UnsafeMutablePointer<Float>, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    let blocks = Kernels.blocks(tokens: window.tokenCount)
+    // [block][feature][16]
+    let vectors = try SharedBuffer<Float>(count: blocks * layer.ins * Kernels.lanes)
+    vectors.base.initialize(repeating: 0, count: vectors.count)
+    for token in 0..<window.tokenCount {
+      let column =
+        vectors.base + token / Kernels.lanes * layer.ins * Kernels.lanes + token % Kernels.lanes
+      for feature in 0..<layer.ins {
+        column[feature * Kernels.lanes] = window.values[feature * window.stride + token]
+      }
+    }
+    let tasks = (count + Self.piecesPerTask - 1) / Self.piecesPerTask
+    let available = encoder.threadLimit > 0 ? encoder.threadLimit : ThreadPool.shared.size
+    let threads = max(1, min(available, tasks))
+    let logits = try SharedBuffer<Float>(
+      count: threads * blocks * Self.piecesPerTask * Kernels.lanes)
+    let work = Work(
+      head: self, tokenCount: window.tokenCount, vectors: vectors, logits: logits, weights: weights)
+    for first in stride(from: 0, to: tasks, by: Self.tasksPerPoll) {
+      try monitor.check()
+      work.run(first..<min(tasks, first + Self.tasksPerPoll), threads: threads)
+    }
+  }
+
+  private struct Work: @unchecked Sendable {
+    // Sendable: tasks write different weights and, by their seats, different logits.
+
+    let head: VocabularyHead
+    let tokenCount: Int
+    let vectors: SharedBuffer<Float>
+    /// [seat][block][piecesPerTask][16]
+    let logits: SharedBuffer<Float>
+    let weights: UnsafeMutablePointer<Float>
+
+    func run(_ tasks: Range<Int>, threads: Int) {
+      let team = ThreadPool.Team(maxThreads: threads)
+      team.run(count: tasks.count) { task, seat in compute(tasks.lowerBound + task, seat: seat) }
+    }
+
+    private func compute(_ task: Int, seat: Int) {
+      let first = task * VocabularyHead.piecesPerTask
+      let layer = head.layer.rows(first..<min(head.count, first + VocabularyHead.piecesPerTask))
+      guard case .f32(let elements) = layer.weights else { return }
+      let blocks = Kernels.blocks(tokens: tokenCount)
+      let y = logits.base + seat * blocks * VocabularyHead.piecesPerTask * Kernels.lanes
+      head.encoder.kernels.table.linear_f32(
+        elements, layer.bias, vectors.base, blocks, layer.ins, layer.outs, Kernels.Epilogue.bias, y,
+        layer.outs * Kernels.lanes)
+      for piece in 0..<layer.outs {
+        var (largest, sum) = (-Float.infinity, Float(0))
+        for token in 0..<tokenCount {
+          let logit = y[(token / Kernels.lanes * layer.outs + piece) * Kernels.lanes + token % Kernels.lanes]
+          // A logit that is not a number makes the weight one.
+          largest = logit > largest || logit.isNaN ? logit : largest
+          if head.pooling.sums { sum += head.pooling.weight(logit) }
+        }
+        let target = weights + first + piece
+        if head.pooling.sums {
+          target.pointee += sum
+        } else {
+          let weight = head.pooling.weight(largest)
+          target.pointee = weight > target.pointee || weight.isNaN ? weight : target.pointee
+        }
+      }
+    }
+  }
+}

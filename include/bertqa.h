@@ -402,6 +402,7 @@ typedef struct bertqa_model_info {
   int32_t threads;                /* that one call may use */
   int32_t is_lowercase;           /* the tokenizer lower-cases */
   float no_answer_threshold;      /* the model's own, for documents of one window */
+  size_t prompt_count;            /* of an embedding model, see bertqa_context_prompt_get; else 0 */
 } bertqa_model_info;
 
 /* Lives as long as the context. NULL only for a NULL context. */
@@ -410,6 +411,12 @@ const bertqa_model_info *bertqa_context_info(const bertqa_context *context);
 /* Returns the name of a label of texts or tokens, 0 <= id < label_count, with a NUL; its length in
  * *length unless that is NULL. NULL and 0 for other ids. Valid while the context lives. */
 const char *bertqa_context_label_get(const bertqa_context *context, int32_t id, size_t *length);
+
+/* Return the name and the text of one of an embedding model's prompts (bertqa_embed_options.prompt_name),
+ * 0 <= index < prompt_count, with a NUL; its length in *length unless that is NULL. NULL and 0 for other
+ * indices. Valid while the context lives. */
+const char *bertqa_context_prompt_name_get(const bertqa_context *context, size_t index, size_t *length);
+const char *bertqa_context_prompt_get(const bertqa_context *context, size_t index, size_t *length);
 
 /* Returns the piece or word with this id ("##ing", "[UNK]"), as the vocabulary spells it, with a
  * NUL; its length in *length unless that is NULL. NULL and 0 for an id outside the vocabulary.

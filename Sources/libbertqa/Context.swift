@@ -7,6 +7,9 @@ final class ContextHandle: Handle {
   let context: Context
   let info: CArray<bertqa_model_info>
   let labels: CStrings
+  /// The names and texts of an embedding model's prompts.
+  let promptNames: CStrings
+  let prompts: CStrings
   let sequenceInfo: SequenceInfoView?
   private let directory: CString
   private let architecture: CString
@@ -20,6 +23,9 @@ final class ContextHandle: Handle {
       bertqa_model_info(context.info, directory: directory.pointer, architecture: architecture.pointer)
     ])
     labels = try CStrings(context.info.labels)
+    let prompts = context.info.embedding?.prompts ?? []
+    promptNames = try CStrings(prompts.map(\.name))
+    self.prompts = try CStrings(prompts.map(\.text))
     sequenceInfo = try context.sequenceInfo.map { info throws(BertQAError) in try SequenceInfoView(info) }
   }
 }

@@ -21,6 +21,7 @@ extension bertqa_model_info {
     threads = Int32(clamping: model.threads)
     is_lowercase = model.lowercase ? 1 : 0
     no_answer_threshold = model.noAnswerThreshold
+    prompt_count = model.embedding?.prompts.count ?? 0
   }
 }
 
@@ -34,6 +35,20 @@ public func bertqa_context_label_get(
   _ context: OpaquePointer?, _ id: Int32, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {
   insideGate { found(ContextHandle.borrowed(context)?.labels, at: Int(id), length) }
+}
+
+@_cdecl("bertqa_context_prompt_name_get")
+public func bertqa_context_prompt_name_get(
+  _ context: OpaquePointer?, _ index: Int, _ length: UnsafeMutablePointer<Int>?
+) -> UnsafePointer<CChar>? {
+  insideGate { found(ContextHandle.borrowed(context)?.promptNames, at: index, length) }
+}
+
+@_cdecl("bertqa_context_prompt_get")
+public func bertqa_context_prompt_get(
+  _ context: OpaquePointer?, _ index: Int, _ length: UnsafeMutablePointer<Int>?
+) -> UnsafePointer<CChar>? {
+  insideGate { found(ContextHandle.borrowed(context)?.prompts, at: index, length) }
 }
 
 /// Returns a name and sets its length; nil and 0 if there is none.

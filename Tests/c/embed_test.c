@@ -128,6 +128,52 @@ static void test_refused(void) {
                      embed_pointer(options, &out), nothing);
 }
 
+static void test_tokens(void) {
+  const bertqa_text_pair texts[] = {{"the dog", 7, NULL, 0}, {NULL, 0, NULL, 0}, {"the dog", 7, "a king", 6}};
+  bertqa_token_vectors *all[3], *one[1];
+  bertqa_status statuses[3];
+  CHECK_STATUS(BERTQA_OK, bertqa_embed_tokens(context, texts, 3, NULL, all, statuses));
+  const size_t counts[] = {4, 2, 7};
+  for (size_t i = 0; i < 3; i++) {
+    CHECK(statuses[i] == BERTQA_OK && bertqa_token_vectors_count(all[i]) == counts[i]);
+    CHECK(bertqa_token_vectors_width(all[i]) == LENGTH);
+    CHECK(strcmp(bertqa_context_vocabulary_piece(context, bertqa_token_vectors_ids(all[i])[0], NULL), "[CLS]") == 0);
+    CHECK_STATUS(BERTQA_OK, bertqa_embed_tokens(context, &texts[i], 1, NULL, one, NULL));
+    CHECK(memcmp(bertqa_token_vectors_values(one[0]), bertqa_token_vectors_values(all[i]),
+                 counts[i] * LENGTH * sizeof(float)) == 0);
+    bertqa_token_vectors_free(one[0]);
+  }
+  const float *query = bertqa_token_vectors_values(all[0]), *document = bertqa_token_vectors_values(all[2]);
+  float similarity = -1, none = -1;
+  CHECK_STATUS(BERTQA_OK, bertqa_max_sim(query, 4, document, 7, LENGTH, &similarity));
+  double expected = 0;
+  for (int i = 0; i < 4; i++) {
+    double best = -1e9;
+    for (int j = 0; j < 7; j++) best = fmax(best, dot(query + i * LENGTH, document + j * LENGTH));
+    expected += best;
+  }
+  CHECK(fabs(similarity - expected) < 1e-3);
+  CHECK_STATUS(BERTQA_OK, bertqa_max_sim(query, 4, NULL, 0, LENGTH, &none));
+  CHECK(none == 0);
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(query, 4, document, 7, 0, &none));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(query, SIZE_MAX / 2, document, 7, LENGTH, &none));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(query, 4, document, 7, LENGTH, NULL));
+  for (size_t i = 0; i < 3; i++) bertqa_token_vectors_free(all[i]);
+  bertqa_token_vectors_free(NULL);
+  CHECK(bertqa_token_vectors_count(NULL) == 0 && bertqa_token_vectors_values(NULL) == NULL);
+  bertqa_embed_options options = BERTQA_EMBED_OPTIONS_INIT;
+  options.pooling = BERTQA_POOLING_CLS;
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed_tokens(context, texts, 1, &options, one, NULL));
+  CHECK(one[0] == NULL);
+}
+
+static void test_prompts_of_the_model(void) {
+  CHECK(bertqa_context_info(context)->prompt_count == 0);
+  size_t length = 1;
+  CHECK(bertqa_context_prompt_get(context, 0, &length) == NULL && length == 0);
+  CHECK(bertqa_context_prompt_name_get(context, SIZE_MAX, NULL) == NULL);
+}
+
 static void test_wrong_models(void) {
   bertqa_answers *answers;
   bertqa_classification *classification;
@@ -146,6 +192,8 @@ int main(int argc, char **argv) {
   test_vectors();
   test_options();
   test_prompts();
+  test_prompts_of_the_model();
+  test_tokens();
   test_refused();
   test_wrong_models();
   bertqa_context_free(context);

@@ -209,6 +209,16 @@ static void classify_and_embed(void) {
   float *vector = calloc(size, sizeof *vector);
   CHECK_STATUS(BERTQA_OK, bertqa_embed(context, &text, 1, NULL, vector, size, NULL));
   free(vector);
+  CHECK(bertqa_context_prompt_get(context, 0, NULL) == NULL &&
+        bertqa_context_prompt_name_get(context, 0, NULL) == NULL);
+  bertqa_token_vectors *tokens;
+  CHECK_STATUS(BERTQA_OK, bertqa_embed_tokens(context, &text, 1, NULL, &tokens, NULL));
+  const float *values = bertqa_token_vectors_values(tokens);
+  float similarity;
+  CHECK_STATUS(BERTQA_OK, bertqa_max_sim(values, 1, values, bertqa_token_vectors_count(tokens),
+                                         bertqa_token_vectors_width(tokens), &similarity));
+  CHECK(bertqa_token_vectors_ids(tokens) != NULL);
+  bertqa_token_vectors_free(tokens);
   bertqa_labeler *labeler;
   CHECK_STATUS(BERTQA_OK, bertqa_labeler_create(context, &example, 1, NULL, &labeler));
   CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, &text, 1, NULL, &classification, NULL));

@@ -47,6 +47,7 @@ static bertqa_status freed(bertqa_status status, void (*give_back)(void *)) {
 GIVE_BACK(answers, bertqa_answers)
 GIVE_BACK(classification, bertqa_classification)
 GIVE_BACK(entity_list, bertqa_entity_list)
+GIVE_BACK(token_vectors, bertqa_token_vectors)
 GIVE_BACK(sequence_state, bertqa_sequence_state)
 
 static bertqa_status tokenize(int kind) {
@@ -181,6 +182,16 @@ static bertqa_status embed(void) {
   return embed_with(1, &whole);
 }
 static bertqa_status embed_many(void) { return embed_with(ITEMS, pairs); }
+static bertqa_status embed_tokens_with(size_t count, const bertqa_text_pair *texts) {
+  const bertqa_embed_options options = {.struct_size = sizeof options, .call = &call};
+  return freed(bertqa_embed_tokens(embedding, texts, count, &options, (bertqa_token_vectors **)results, statuses),
+               give_back_token_vectors);
+}
+static bertqa_status embed_tokens(void) {
+  const bertqa_text_pair whole = {text, length, NULL, 0};
+  return embed_tokens_with(1, &whole);
+}
+static bertqa_status embed_tokens_many(void) { return embed_tokens_with(ITEMS, pairs); }
 static bertqa_status labeler_create(void) {
   const bertqa_labeler_options options = {.struct_size = sizeof options, .call = &call};
   bertqa_labeler *made;
@@ -389,6 +400,8 @@ static const function functions[] = {
     {"bertqa_entities_batch", entities_batch},
     {"bertqa_embed", embed},
     {"bertqa_embed, many", embed_many},
+    {"bertqa_embed_tokens", embed_tokens},
+    {"bertqa_embed_tokens, many", embed_tokens_many},
     {"bertqa_labeler_create", labeler_create},
     {"bertqa_labeler_classify", labeler_classify},
     {"bertqa_word_counts", word_counts},

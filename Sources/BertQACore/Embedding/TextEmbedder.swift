@@ -66,7 +66,9 @@ struct TextEmbedder: Embedder {
     let vector = UnsafeMutableBufferPointer(start: buffer.base, count: length)
     var windowCount = 0
     let prompt = TextReader.Prompt(
-      text: try prompts.text(named: options.promptName, otherwise: options.prompt), isPooled: prompts.isPooled
+      text: try prompts.text(named: options.promptName, otherwise: options.prompt),
+      isPooled: prompts.isPooled,
+      lowercases: defaults.lowercases
     )
     try reader.read(texts, called: name, behind: prompt, giving: .window(pooling), layout, options.call) {
       index, error throws(BertQAError) in

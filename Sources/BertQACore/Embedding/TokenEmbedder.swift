@@ -98,7 +98,8 @@ struct TokenEmbedder: Sendable {
       division: truncates ? .truncated : .sections(overlap: 0), template: template)
     let normalizes = options.normalizes ?? (lateInteraction != nil)
     let prompt = TextReader.Prompt(
-      text: try defaults.prompts.text(named: options.promptName, otherwise: options.prompt))
+      text: try defaults.prompts.text(named: options.promptName, otherwise: options.prompt),
+      lowercases: defaults.lowercases)
     let monitor = CallMonitor(options.call)
     if let vocabulary {
       return try read(texts, vocabulary, name, prompt, layout, options.call, failed: failed, body)

@@ -17,12 +17,7 @@ extension EmbeddingConfiguration {
     ] {
       guard let own = try Self.reader(name, in: directory) else { continue }
       length = try own.number("max_seq_length") ?? length
-      if try own.bool("do_lower_case") == true, !tokenizer.lowercases {
-        throw BertQAError(
-          .unsupported,
-          "\(own.file): \"do_lower_case\" is true, but the tokenizer's is false; only the tokenizer's "
-            + "is supported")
-      }
+      lowercases = try own.bool("do_lower_case") == true && !tokenizer.lowercases
       break
     }
     lowerLength(to: length)

@@ -8,6 +8,8 @@ struct EmbeddingConfiguration: Sendable, Equatable {
   /// The number of tokens in a window, including special tokens.
   var maxSequenceLength: Int
   var prompts = EmbeddingPrompts()
+  /// True if texts are lower-cased before the tokenizer, which keeps case, gets them.
+  var lowercases = false
   /// nil: the tokens' vectors become one.
   var lateInteraction: LateInteraction?
   /// nil: vectors are those of the encoder. Else they are weights of vocabulary pieces.
@@ -74,6 +76,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
       normalizes = try own.bool(Key.normalize) ?? false
       try lowerLength(to: own.number(Key.maxSequenceLength))
       prompts = try EmbeddingPrompts(own)
+      lowercases = try own.bool(Key.lowercase) ?? false
       lateInteraction = try LateInteraction.own(own)
       sparse = try SparsePooling.own(own)
     } else {
@@ -86,6 +89,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     static let dense = "dense"
     static let normalize = "normalize"
     static let maxSequenceLength = "max_seq_length"
+    static let lowercase = "do_lower_case"
   }
 
   /// Writes these settings as members of "bertqa".
@@ -96,6 +100,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     own[Key.normalize] = .bool(normalizes)
     own[Key.maxSequenceLength] = .number(JSON.Number(maxSequenceLength))
     prompts.write(to: &own)
+    if lowercases { own[Key.lowercase] = .bool(true) }
     lateInteraction?.write(to: &own)
     sparse?.write(to: &own)
   }

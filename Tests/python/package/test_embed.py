@@ -113,6 +113,11 @@ def test_prompts(prompted, is_quantized, tmp_path):
         assert labeler.classify("dog").label == "one"
 
 
+def test_prompts_of_the_model(prompted):
+    with bertqa.Context(prompted) as context, bertqa.Context(FIXTURES / NAMES[0]) as plain:
+        assert dict(context.info.prompts)["query"] == "a king: " and plain.info.prompts == ()
+
+
 def test_a_prompt_that_is_not_pooled(prompted, tmp_path):
     """As sentence-transformers' Pooling: the prompt and [CLS] are left out of the mean."""
     shutil.copytree(prompted, tmp_path / "model")

@@ -169,6 +169,10 @@ def test_vectors(connection):
     assert list(rows[0][0]) == pytest.approx(expected[0]) and list(rows[2][0]) == pytest.approx(expected[1])
     assert rows[1][0] is None
     assert value(connection, "SELECT typeof(bertqa_embed('a'))") == f"FLOAT[{length}]"
+    assert value(connection, "SELECT bertqa_embed('a', 'document') = bertqa_embed('a')")
+    assert value(connection, "SELECT bertqa_embed('a', NULL)") is None
+    with pytest.raises(duckdb.InvalidInputException, match="prompt_name"):
+        connection.execute("SELECT bertqa_embed('a', 'nothing')").fetchall()
     like = "SELECT array_cosine_similarity(bertqa_embed(body), bertqa_embed(?)) FROM texts WHERE id = 0"
     assert value(connection, like, FOX) == pytest.approx(1)
 

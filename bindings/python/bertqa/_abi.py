@@ -58,7 +58,7 @@ class ModelInfo(Structure):
         ("label_count", c_size_t), ("embedding_length", c_size_t), ("hidden_size", c_size_t), ("num_hidden_layers",
         c_size_t), ("num_attention_heads", c_size_t), ("intermediate_size", c_size_t), ("max_position_embeddings",
         c_size_t), ("task", c_int32), ("precision", c_int32), ("isa", c_int32), ("threads", c_int32), ("is_lowercase",
-        c_int32), ("no_answer_threshold", c_float),
+        c_int32), ("no_answer_threshold", c_float), ("prompt_count", c_size_t),
     ]
 
 class Range(Structure):
@@ -323,6 +323,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "context_free": (None, [c_void_p]),
     "context_info": (POINTER(ModelInfo), [c_void_p]),
     "context_label_get": (c_void_p, [c_void_p, c_int32, POINTER(c_size_t)]),
+    "context_prompt_name_get": (c_void_p, [c_void_p, c_size_t, POINTER(c_size_t)]),
+    "context_prompt_get": (c_void_p, [c_void_p, c_size_t, POINTER(c_size_t)]),
     "context_vocabulary_piece": (c_void_p, [c_void_p, c_int32, POINTER(c_size_t)]),
     "context_vocabulary_id": (c_int32, [c_void_p, c_char_p, c_size_t]),
     "tokenize_options_init": (None, [c_void_p, c_size_t]),

@@ -151,6 +151,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
             no_answer_threshold=info.no_answer_threshold,
             labels=_labels(handle, info.label_count),
             embedding_length=info.embedding_length,
+            prompts=_prompts(handle, info.prompt_count),
             sequence=_sequence_info(handle),
         )
 
@@ -255,10 +256,19 @@ def _files(files: Mapping[str, bytes]) -> Any:
 
 
 def _labels(handle: Handle, count: int) -> Tuple[str, ...]:
+    return _texts(library().context_label_get, handle, count)
+
+
+def _prompts(handle: Handle, count: int) -> Tuple[Tuple[str, str], ...]:
+    lib = library()
+    names = _texts(lib.context_prompt_name_get, handle, count)
+    return tuple(zip(names, _texts(lib.context_prompt_get, handle, count)))
+
+
+def _texts(get: Any, handle: Handle, count: int) -> Tuple[str, ...]:
     length = ctypes.c_size_t()
-    get = library().context_label_get
-    found = [(get(handle.pointer, id, ctypes.byref(length)), length.value) for id in range(count)]
-    return tuple(text_at(*label) for label in found)
+    found = [(get(handle.pointer, index, ctypes.byref(length)), length.value) for index in range(count)]
+    return tuple(text_at(*text) for text in found)
 
 
 def _sequence_info(handle: Handle) -> Optional[SequenceInfo]:

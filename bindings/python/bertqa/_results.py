@@ -242,7 +242,8 @@ class ModelInfo(Value):
     is_lowercase: True if the tokenizer lower-cases.
     no_answer_threshold: the model's own, see AnswerOptions.
     labels: the labels of texts or tokens, by id.
-    embedding_length: the number of floats of an embedding.
+    embedding_length: the number of floats of an embedding; 0 if only embed_tokens has results.
+    prompts: the names and texts of an embedding model's prompts, see EmbedOptions.
     sequence: facts about models that predict.
     """
 
@@ -262,4 +263,5 @@ class ModelInfo(Value):
     no_answer_threshold: float
     labels: Tuple[str, ...] = ()
     embedding_length: int = 0
+    prompts: Tuple[Tuple[str, str], ...] = ()
     sequence: Optional[SequenceInfo] = None

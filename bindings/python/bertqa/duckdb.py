@@ -74,6 +74,12 @@ CREATE OR REPLACE TEMP MACRO bertqa_pattern_rows(document, patterns, regions) AS
 SELECT r.text AS entity, r.label, r.score, r."start" AS start_char, r."end" AS end_char
 FROM (SELECT unnest(bertqa_pattern_list(document, patterns, regions)) AS r)
 """
+# No name is that of the model's default prompt.
+_EMBED = """
+CREATE OR REPLACE TEMP MACRO bertqa_embed
+(document) AS bertqa_vector(document, ''),
+(document, prompt_name) AS bertqa_vector(document, prompt_name)
+"""
 _REDACT = """
 CREATE OR REPLACE TEMP MACRO bertqa_redact
 (document) AS bertqa_redacted(document, 'all', 'label', '', '', ''),
@@ -132,7 +138,7 @@ def register(
         models.
 
     Registering again replaces the models. The functions belong to the database. bertqa_answer_all, bertqa_classify,
-    bertqa_redact, bertqa_words and the tables bertqa_answers, bertqa_labels, bertqa_entities, bertqa_patterns and
+    bertqa_embed, bertqa_redact, bertqa_words and the tables bertqa_answers, bertqa_labels, bertqa_entities, bertqa_patterns and
     bertqa_search belong to the connection: register
     a cursor, without models, to use them there.
     """
@@ -186,8 +192,10 @@ def register(
         function = functools.partial(_redacted, finder)
         return _grouped([kinds, actions, values, regions, names], function, texts, ("all", "label", "", "", ""))
 
-    def vector(texts: Any) -> Any:
-        return embed_column(embedder, texts)
+    def vector(texts: Any, names: Any) -> Any:
+        return _grouped(
+            [names], lambda rows, name: embed_column(embedder, rows, prompt_name=name or None), texts, ("",)
+        )
 
     def scores(cosines: Any, shares: Any) -> Any:
         import pyarrow
@@ -207,8 +215,9 @@ def register(
     add("bertqa_entity_list", entity_list, 1, _ENTITIES)
     add("bertqa_pattern_list", pattern_list, 3, _ENTITIES)
     add("bertqa_redacted", redacted, 6, "VARCHAR")
-    add("bertqa_embed", vector, 1, f"FLOAT[{embedder.info.embedding_length}]")
+    add("bertqa_vector", vector, 2, f"FLOAT[{embedder.info.embedding_length}]")
     _add(connection, "bertqa_search_score", scores, ["DOUBLE", "DOUBLE"], "DOUBLE", has_models)
+    connection.execute(_EMBED)
     connection.execute(_WORDS)
     connection.execute(_SEARCH)
     connection.execute(_ANSWERS)

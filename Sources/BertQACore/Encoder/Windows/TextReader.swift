@@ -8,6 +8,8 @@ struct TextReader: Sendable {
     var text: [UInt8] = []
     /// False: the vector of a window leaves out the prompt's tokens and the special tokens before it.
     var isPooled = true
+    /// True: the prompt and the texts are lower-cased.
+    var lowercases = false
   }
 
   /// - Parameters:
@@ -41,7 +43,11 @@ struct TextReader: Sendable {
         try prompt.prepending(to: pair.text, monitor) { text throws(BertQAError) in
           let first = try TokenizedText(text, reader.tokenizer, monitor)
           var second: TokenizedText?
-          if let text = pair.second { second = try TokenizedText(text, reader.tokenizer, monitor) }
+          if let text = pair.second {
+            second = try TextReader.Prompt(lowercases: prompt.lowercases).prepending(to: text, monitor) {
+              text throws(BertQAError) in try TokenizedText(text, reader.tokenizer, monitor)
+            }
+          }
           return WindowReader.Item(
             first: first.tokens.ids[...], second: second?.tokens.ids[...],
             windows: try layout.parts(first: first, second: second, monitor), unpooledCount: unpooledCount)
@@ -64,6 +70,14 @@ extension TextReader.Prompt {
     to text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor,
     _ body: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Result
   ) throws(BertQAError) -> Result {
+    if lowercases {
+      let bytes = 3 * (self.text.count + text.count)
+      try Memory.require(bytes)
+      try monitor.hold(bytes)
+      defer { monitor.release(bytes) }
+      let both = String(decoding: self.text, as: UTF8.self) + String(decoding: text, as: UTF8.self)
+      return try Array(both.lowercased().utf8).withElements(body)
+    }
     if self.text.isEmpty { return try body(text) }
     let count = self.text.count + text.count
     try monitor.hold(count)

@@ -36,6 +36,9 @@ struct TokenizerClass: Sendable {
 
   var isMPNet: Bool { name == "MPNetTokenizer" }
 
+  /// True for the classes that read the merges of fastBPE.
+  var isFastBPE: Bool { name == "BertweetTokenizer" || name == "PhobertTokenizer" }
+
   var isRoberta: Bool { name == "RobertaTokenizer" }
 
   /// False if models get no token types from the class; nil if no file names a class. transformers 4 gave
@@ -51,16 +54,23 @@ struct TokenizerClass: Sendable {
   ]
 
   private static let withoutTokenTypes = [
-    "CamembertTokenizer", "DPRReaderTokenizer", "DistilBertTokenizer", "MPNetTokenizer", "RobertaTokenizer",
+    "BertweetTokenizer", "CamembertTokenizer", "DPRReaderTokenizer", "DistilBertTokenizer", "MPNetTokenizer",
+    "PhobertTokenizer", "RobertaTokenizer",
     "TokenizersBackend", "XLMRobertaTokenizer",
+  ]
+
+  /// What a class needs besides its `vocab.txt`.
+  private static let needs = [
+    "BertJapaneseTokenizer": "splits words by a dictionary (MeCab, Sudachi or Juman++)"
   ]
 
   /// Throws unless `vocab.txt` alone makes the tokenizer.
   func checkReadsVocabulary() throws(BertQAError) {
     guard !isBert, !isGeneric, !isMPNet, let name else { return }
+    let reason = Self.needs[name].map { ", which \($0)" } ?? ""
     throw BertQAError(
       .unsupported,
-      "\(file): \"tokenizer_class\" is \(quoted(name)); supported: BertTokenizer and classes that tokenize like it, "
+      "\(file): \"tokenizer_class\" is \(quoted(name))\(reason); supported: BertTokenizer and classes that tokenize like it, "
         + "and others with a tokenizer.json")
   }
 }

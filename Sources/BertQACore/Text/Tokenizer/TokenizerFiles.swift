@@ -136,6 +136,10 @@ extension TokenizerFiles {
   private init(vocabulary name: String, _ directory: ModelDirectory) throws(BertQAError) {
     let file = try directory.file(name, limit: ModelFile.vocabularyLimit)
     let kind = try TokenizerClass(directory)
+    if kind.isFastBPE || kind.name == nil && directory.exists("bpe.codes") {
+      try self.init(fastBPE: file, directory)
+      return
+    }
     try kind.checkReadsVocabulary()
     var files = [("vocab.txt", file)]
     let own = try Self.settings(directory, &files)
@@ -150,6 +154,19 @@ extension TokenizerFiles {
     pipeline.add(try Self.listedTokens(own, directory, &files))
     try self.init(pipeline, files, directory.monitor)
     if own == nil, !kind.isMPNet { self.settings = defaults }
+  }
+
+  /// Reads `vocab.txt` and `bpe.codes` as BERTweet's, with the settings of `tokenizer_config.json`.
+  private init(fastBPE vocabulary: ModelFile, _ directory: ModelDirectory) throws(BertQAError) {
+    let merges = try directory.file("bpe.codes", limit: ModelFile.jsonLimit)
+    var files = [("vocab.txt", vocabulary), ("bpe.codes", merges)]
+    let settings = try Self.settings(directory, &files)
+    var pipeline = try Pipeline(
+      fastBPE: vocabulary, merges: merges,
+      settings ?? ObjectReader(file: directory.name, object: JSON.Object()), directory.monitor)
+    pipeline.add(try Self.listedTokens(settings, directory, &files))
+    pipeline.fingerprint = Self.fingerprint(files.map(\.1))
+    try self.init(pipeline, files, directory.monitor)
   }
 
   /// Reads a `tokenizer.json`, by whatever name. `tokenizer_config.json` has a say if transformers' class has: BERT's,
@@ -243,14 +260,24 @@ extension TokenizerFiles {
     try self.init(pipeline, files, directory.monitor)
   }
 
-  /// Reads `tokenizer_config.json` and adds it to `files`; nil if there is none.
+  /// Reads `tokenizer_config.json` and adds it to `files`; nil if there is none. Names of special tokens are those of
+  /// `special_tokens_map.json` unless the former lists added tokens.
   private static func settings(
     _ directory: ModelDirectory, _ files: inout [(String, ModelFile)]
   ) throws(BertQAError) -> ObjectReader? {
     guard directory.exists(settingsName) else { return nil }
-    let file = try directory.file(settingsName, limit: ModelFile.configurationLimit)
-    files.append((settingsName, file))
-    return try ObjectReader(file, directory.monitor)
+    func read(_ name: String) throws(BertQAError) -> ObjectReader {
+      let file = try directory.file(name, limit: ModelFile.configurationLimit)
+      files.append((name, file))
+      return try ObjectReader(file, directory.monitor)
+    }
+    var settings = try read(settingsName)
+    let map = "special_tokens_map.json"
+    guard settings.value("added_tokens_decoder") == nil, directory.exists(map) else { return settings }
+    for member in try read(map).object.members where member.value != .null {
+      settings.object[member.key] = member.value
+    }
+    return settings
   }
 
   private static func fingerprint(_ files: [ModelFile]) -> UInt64 {

@@ -37,10 +37,6 @@ extension TokenizerConfiguration {
   init(
     _ reader: ObjectReader, _ defaults: TokenizerConfiguration = TokenizerConfiguration()
   ) throws(BertQAError) {
-    if try reader.bool("do_basic_tokenize") == false {
-      throw BertQAError(
-        .unsupported, "\(reader.file): \"do_basic_tokenize\" is false; only true is supported")
-    }
     self = defaults
     lowercase = try reader.bool("do_lower_case") ?? lowercase
     stripAccents = try reader.bool("strip_accents")

@@ -238,7 +238,6 @@ struct TokenizerFilesTests {
     ("{\"tokenizer_class\": \"RobertaTokenizer\"}", .unsupported, "\"RobertaTokenizer\"; supported"),
     ("{\"tokenizer_class\": \"BertJapaneseTokenizer\"}", .unsupported, "BertJapaneseTokenizer"),
     ("{\"tokenizer_class\": \"CamembertTokenizer\"}", .unsupported, "CamembertTokenizer"),
-    ("{\"do_basic_tokenize\": false}", .unsupported, "\"do_basic_tokenize\" is false"),
     ("[]", .invalidModel, "expected a JSON object"),
   ])
   func refusesTokenizerConfiguration(text: String, status: Status, message: String) throws {

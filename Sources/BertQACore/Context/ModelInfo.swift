@@ -66,6 +66,18 @@ public struct ModelInfo: Sendable {
 
 /// How an embedding model turns texts into vectors.
 public struct EmbeddingInfo: Sendable {
+  /// What the model gives, for each text.
+  public enum Output: String, Sendable {
+    case vector
+    /// A vector for each token: late interaction.
+    case tokenVectors = "token vectors"
+    /// A weight for vocabulary pieces: a sparse model.
+    case pieceWeights = "piece weights"
+  }
+
+  public let output: Output
+  /// The numbers of tokens to which a model of late interaction cuts queries and documents; nil for other models.
+  public let interactionLengths: (query: Int, document: Int)?
   /// How tokens' vectors become one, by sentence-transformers' names; several follow one another.
   public let poolings: [String]
   /// The widths of the linear layers behind the pooling.
@@ -83,8 +95,13 @@ public struct EmbeddingInfo: Sendable {
 extension EmbeddingInfo {
   init(_ configuration: EmbeddingConfiguration) {
     self.init(
-      poolings: configuration.pooling.modes.map(\.rawValue), denseWidths: configuration.dense.map(\.outs),
-      normalizes: configuration.normalizes, maxSequenceLength: configuration.maxSequenceLength,
+      output: configuration.lateInteraction != nil
+        ? .tokenVectors : configuration.sparse != nil ? .pieceWeights : .vector,
+      interactionLengths: configuration.lateInteraction.map { ($0.query.length, $0.document.length) },
+      poolings: configuration.hasTextVectors ? configuration.pooling.modes.map(\.rawValue) : [],
+      denseWidths: configuration.dense.map(\.outs),
+      normalizes: configuration.normalizes || configuration.lateInteraction != nil,
+      maxSequenceLength: configuration.maxSequenceLength,
       configuration.prompts)
   }
 
@@ -95,9 +112,11 @@ extension EmbeddingInfo {
   }
 
   private init(
-    poolings: [String], denseWidths: [Int], normalizes: Bool, maxSequenceLength: Int,
-    _ prompts: EmbeddingPrompts
+    output: Output = .vector, interactionLengths: (query: Int, document: Int)? = nil, poolings: [String],
+    denseWidths: [Int], normalizes: Bool, maxSequenceLength: Int, _ prompts: EmbeddingPrompts
   ) {
+    self.output = output
+    self.interactionLengths = interactionLengths
     self.poolings = poolings
     self.denseWidths = denseWidths
     self.normalizes = normalizes

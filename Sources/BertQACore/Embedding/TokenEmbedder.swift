@@ -107,15 +107,14 @@ struct TokenEmbedder: Sendable {
     var vectors = TokenVectors(width: width)
     try reader.read(texts, called: name, behind: prompt, giving: .tokens, layout, options.call) {
       index, error throws(BertQAError) in
+      monitor.release(vectors.byteCount)
       vectors = TokenVectors(width: width)
       try failed(index, error)
     } _: { output throws(BertQAError) in
-      try Memory.require((vectors.ids.count + output.tokenCount) * (width + 1), of: Float.self)
-      try vectors.append(output, skipping: skipped, normalizes: normalizes)
+      try vectors.append(output, skipping: skipped, normalizes: normalizes, monitor)
       guard output.isLastOfItem else { return }
       let finished = vectors
       vectors = TokenVectors(width: width)
-      try monitor.holdResult(finished.values.count + finished.ids.count, of: Float.self)
       try body(output.item, finished)
     }
   }
@@ -157,10 +156,15 @@ extension Tokenizer {
 }
 
 extension TokenVectors {
-  /// Appends the vectors of a window's tokens.
+  /// The bytes that `append` has counted.
+  fileprivate var byteCount: Int { (ids.capacity + values.capacity) * MemoryLayout<Float>.stride }
+
+  /// Appends the vectors of a window's tokens. Their memory counts for the call.
   fileprivate mutating func append(
-    _ output: WindowReader.Output, skipping skipped: Set<Int32>, normalizes: Bool
+    _ output: WindowReader.Output, skipping skipped: Set<Int32>, normalizes: Bool, _ monitor: CallMonitor
   ) throws(BertQAError) {
+    try ids.makeRoom(for: output.tokenCount, monitor)
+    try values.makeRoom(for: output.tokenCount * width, monitor)
     for (token, id) in output.ids.enumerated() where !skipped.contains(id) {
       let first = values.count
       ids.append(id)

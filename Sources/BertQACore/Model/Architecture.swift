@@ -169,7 +169,7 @@ extension Architecture {
     let encoders =
       braced(EncoderFamily.all.flatMap(\.classPrefixes))
       + braced(HeadKind.allCases.map(\.classSuffix) + pretraining)
-    return ([encoders] + others.map(\.name)).joined(separator: ", ")
+    return ([encoders, colbert] + others.map(\.name)).joined(separator: ", ")
   }
 
   private static func braced(_ parts: [String]) -> String { "{\(parts.joined(separator: ","))}" }

@@ -65,11 +65,17 @@ enum InfoCommand: Command {
   }
 
   private static func facts(_ embedding: EmbeddingInfo) -> [(String, Facts.Value)] {
-    var facts: [(String, Facts.Value)] = [
-      ("pooling", .text(embedding.poolings.joined(separator: ", "))),
-      ("normalize", .boolean(embedding.normalizes)),
-      ("max_seq_length", .integer(embedding.maxSequenceLength)),
-    ]
+    var facts: [(String, Facts.Value)] = []
+    switch embedding.output {
+    case .vector: facts.append(("pooling", .text(embedding.poolings.joined(separator: ", "))))
+    case .tokenVectors, .pieceWeights: facts.append(("output", .text(embedding.output.rawValue)))
+    }
+    facts.append(("normalize", .boolean(embedding.normalizes)))
+    if let lengths = embedding.interactionLengths {
+      facts += [("query_length", .integer(lengths.query)), ("document_length", .integer(lengths.document))]
+    } else {
+      facts.append(("max_seq_length", .integer(embedding.maxSequenceLength)))
+    }
     let dense = embedding.denseWidths.map { "\($0)" }.joined(separator: ", ")
     if !dense.isEmpty { facts.append(("dense", .text(dense))) }
     for prompt in embedding.prompts { facts.append(("prompt_\(prompt.name)", .text(prompt.text))) }

@@ -168,3 +168,29 @@ def test_info(tmp_path):
     assert "cls.predictions.bias" in info["ignored_tensors"].split(", ")
     plain = json.loads(run("info", "--json", "-m", MODEL)[0])
     assert "cls.predictions.bias" not in plain.get("ignored_tensors", "") and "prompt_query" not in plain
+
+
+def test_tokens(tmp_path):
+    """One object per text, with its tokens and their vectors; other formats are for vectors of texts."""
+    [record] = [json.loads(line) for line in run(*EMBED, "--tokens", "the dog")[0].splitlines()]
+    assert record["tokens"] == ["[CLS]", "the", "dog", "[SEP]"]
+    assert [len(vector) for vector in record["embeddings"]] == [16] * 4
+    assert (
+        "those of tokens are printed as json" in run(*EMBED, "--tokens", "--format", "npy", "the dog", code=2)[1]
+    )
+    colbert = tmp_path / "colbert"
+    shutil.copytree(MODEL, colbert, ignore=shutil.ignore_patterns("modules.json", "?_*"))
+    weights = load_file(colbert / "model.safetensors")
+    save_file(weights | {"linear.weight": numpy.eye(8, 16, dtype="f4")}, colbert / "model.safetensors")
+    config = json.loads((colbert / "config.json").read_text())
+    config |= {"architectures": ["HF_ColBERT"], "model_type": "bert"}
+    (colbert / "config.json").write_text(json.dumps(config))
+    metadata = {"query_token_id": "king", "doc_token_id": "dog", "query_maxlen": 9, "doc_maxlen": 30, "dim": 8}
+    (colbert / "artifact.metadata").write_text(json.dumps(metadata))
+    [query] = [
+        json.loads(line) for line in run("embed", "-m", colbert, "--prompt-name", "query", "a")[0].splitlines()
+    ]
+    assert query["tokens"] == ["[CLS]", "king", "a", "[SEP]", *["[MASK]"] * 5] and len(query["embeddings"][8]) == 8
+    info = json.loads(run("info", "--json", "-m", colbert)[0])
+    assert (info["output"], info["query_length"], info["document_length"]) == ("token vectors", 9, 30)
+    assert info["architecture"] == "HF_ColBERT" and "pooling" not in info

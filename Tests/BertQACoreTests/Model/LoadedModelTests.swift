@@ -55,7 +55,8 @@ struct LoadedModelTests {
     let types = [
       "Bert": "bert", "DistilBert": "distilbert", "Roberta": "roberta", "Electra": "electra",
       "Albert": "albert",
-      "MPNet": "mpnet", "DebertaV2": "deberta-v2", "ModernBert": "modernbert", "Ernie": "ernie",
+      "MPNet": "mpnet", "Deberta": "deberta", "DebertaV2": "deberta-v2", "ModernBert": "modernbert",
+      "Ernie": "ernie",
       "Data2VecText": "data2vec-text", "NomicBert": "nomic_bert", "Gte": "gte", "New": "new",
       "JinaBert": "jinabert",
     ]

@@ -417,7 +417,8 @@ struct ModelConfigurationTests {
     #expect(supported.contains("}{ForQuestionAnswering,"))
     #expect(
       supported.hasSuffix(
-        "}, WordCountClassifier, LSTMLanguageModel, GRULanguageModel, StaticModel, StaticEmbedding"))
+        "}, HF_ColBERT, WordCountClassifier, LSTMLanguageModel, GRULanguageModel, StaticModel, StaticEmbedding"
+      ))
     #expect(
       failure { _ = try read(text) }
         == BertQAError(

@@ -16,7 +16,6 @@ struct FastBPE: TokenModel {
   ]
 
   var unknownID: Int32? { Self.unknown }
-  var wordMark: WordMark? { nil }
 
   func makeWorker() throws(BertQAError) -> any TokenWorker {
     try FastBPEWorker(merging, pieceCount: pieceCount)

@@ -56,6 +56,14 @@ def token_classification(rng):
     return text(rng, rng.choice([1, 3, 8, 12])), options
 
 
+def feature_extraction(rng):
+    """(text, options)"""
+    options = (
+        {"truncation": True, "tokenize_kwargs": {"max_length": rng.randint(3, 9)}} if rng.random() < 0.3 else {}
+    )
+    return text(rng, rng.choice([1, 3, 8, 12])), options
+
+
 def zero_shot_classification(rng):
     """(text, options)"""
     options = {"candidate_labels": rng.sample(["fox", "dog", "river", "king", "film"], rng.randint(1, 4))}
@@ -70,6 +78,7 @@ TASKS = {
     "question-answering": question_answering,
     "text-classification": text_classification,
     "token-classification": token_classification,
+    "feature-extraction": feature_extraction,
     "zero-shot-classification": zero_shot_classification,
 }
 

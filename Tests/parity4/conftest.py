@@ -22,6 +22,7 @@ FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "BertQACoreTests" / "Fi
 CASES = int(os.environ.get("BERTQA_CASES", "2000"))
 HEADS = {
     "question-answering": "ForQuestionAnswering",
+    "feature-extraction": "Model",
     "text-classification": "ForSequenceClassification",
     "token-classification": "ForTokenClassification",
     "zero-shot-classification": "ForSequenceClassification",

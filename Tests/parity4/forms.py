@@ -53,6 +53,16 @@ FORMS = {
         "doc_stride": lambda p: p(question=Q, context=C, max_seq_len=20, doc_stride=21),
         "no room": lambda p: p(question=Q * 30, context=C, max_seq_len=20, doc_stride=1),
     },
+    "feature-extraction": {
+        "a text": lambda p: p(C),
+        "a list": lambda p: p([C, Q]),
+        "a generator": lambda p: seq(p(generator(C, Q))),
+        "truncation": lambda p: p(C * 90, truncation=True),
+        "max_length": lambda p: p(C, tokenize_kwargs={"truncation": True, "max_length": 9}),
+        "truncation twice": lambda p: p(C, truncation=True, tokenize_kwargs={"truncation": True}),
+        "tensors": lambda p: p(C, return_tensors=True).tolist(),
+        "an empty list": lambda p: p([]),
+    },
     "text-classification": {
         "a text": lambda p: p(C),
         "a list": lambda p: p([C, Q]),

@@ -175,13 +175,28 @@ def test_odd_texts(name):
                     assert 0 <= one["start"] <= one["end"] <= len(text) and 0 < one["score"] <= 1
 
 
+def test_vectors_of_tokens():
+    extract = bertqa.pipeline("feature-extraction", FIXTURES / "tiny-bert-embedder")
+    with bertqa.Context(FIXTURES / "tiny-bert-embedder", precision="f32") as context:
+        first, second = [[list(vector) for vector in one] for one in context.embed_tokens([TEXT, "the king"])]
+    assert extract(TEXT) == [first] and extract([TEXT, "the king"]) == [[first], [second]]
+    assert list(extract(text for text in [TEXT, "the king"])) == [[first], [second]]
+    assert len(extract(TEXT, truncation=True, tokenize_kwargs={"max_length": 5})[0]) == 5
+    assert len(extract(TEXT * 400)[0]) > extract.context.info.max_position_embeddings
+    strict = bertqa.pipeline("feature-extraction", extract.context, compat="strict")
+    with pytest.raises(RuntimeError, match="more than"):
+        strict(TEXT * 400)
+    with pytest.raises(ValueError, match="twice"):
+        extract(TEXT, truncation=True, tokenize_kwargs={"truncation": True})
+    with pytest.raises(TypeError, match="pooling"):
+        extract(TEXT, pooling="mean")
+
+
 def test_creating():
     with pytest.raises(KeyError, match="Unknown task answering"):
         bertqa.pipeline("answering", FIXTURES / "tiny-bert")
     with pytest.raises(RuntimeError):
         bertqa.pipeline()
-    with pytest.raises(bertqa.Unsupported, match="SentenceEncoder"):
-        bertqa.pipeline("feature-extraction", FIXTURES / "tiny-bert-embedder")
     with pytest.raises(bertqa.WrongModel):
         bertqa.pipeline("ner", FIXTURES / "tiny-bert")
     for device in 0, "cuda", "cuda:1":

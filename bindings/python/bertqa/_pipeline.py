@@ -15,7 +15,7 @@ def pipeline(task: Optional[str] = None, model: Any = None, **options: Any) -> "
     docs/hosts.md has the table of differences.
 
     task: "question-answering", "text-classification" or "sentiment-analysis", "token-classification" or "ner", or
-        "zero-shot-classification"; default: the one that the model was trained for.
+        "feature-extraction" or "zero-shot-classification"; default: the one that the model was trained for.
     model: a Context, or what Context takes as its model; default: the default model of the task.
     compat: "strict": as transformers does where the default is deliberately different; default None.
     precision, threads: those of Context; the default precision is "f32", or "int8" for a model that is stored so.

@@ -3,9 +3,9 @@
 from typing import Any, Dict, Optional, Tuple, Type
 
 from .._context import Context
-from .._errors import Unsupported
 from .._hosts import exact
 from ._base import Pipeline
+from ._feature_extraction import FeatureExtractionPipeline
 from ._question_answering import QuestionAnsweringPipeline
 from ._text_classification import TextClassificationPipeline
 from ._token_classification import TokenClassificationPipeline
@@ -16,6 +16,7 @@ TASKS: Dict[str, Tuple[Type[Pipeline], Optional[str]]] = {
     "question-answering": (QuestionAnsweringPipeline, "answer"),
     "text-classification": (TextClassificationPipeline, "classify"),
     "token-classification": (TokenClassificationPipeline, "entities"),
+    "feature-extraction": (FeatureExtractionPipeline, "embed"),
     "zero-shot-classification": (ZeroShotClassificationPipeline, None),
 }
 ALIASES = {"ner": "token-classification", "sentiment-analysis": "text-classification"}
@@ -57,11 +58,6 @@ def pipeline(
             "Impossible to instantiate a pipeline without either a task or a model being specified."
         )
     name = None if task is None else ALIASES.get(task, task)
-    if name == "feature-extraction":
-        raise Unsupported(
-            "the library returns one vector for each text, and feature-extraction returns one for each token; "
-            "use bertqa.SentenceEncoder"
-        )
     if name is not None and name not in TASKS:
         raise KeyError(f"Unknown task {task}, available tasks are {sorted([*TASKS, *ALIASES])}")
     _check_device(device)

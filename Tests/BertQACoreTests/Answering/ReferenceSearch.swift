@@ -59,11 +59,16 @@ struct ReferenceSearch {
     let room = length - asked.ids.count - 3
     let windows = try Self.windows(document, tokens, tokenizer, room: room, length: length, options)
     // Sections and their ranking have their own tests.
-    let scores = try SectionRanking(question: asked.ids[...], tokenizer: tokenizer).scores(
-      of: windows.enumerated().map {
-        DocumentSection(
-          document: 0, window: TokenWindow(index: $0, firstToken: $1.lowerBound, tokenCount: $1.count))
-      }, ids: [tokens.ids])
+    let sections = windows.enumerated().map {
+      DocumentSection(
+        document: 0, window: TokenWindow(index: $0, firstToken: $1.lowerBound, tokenCount: $1.count))
+    }
+    let scores = try Array(document.utf8).withUnsafeBufferPointer { text in
+      try Array(question.utf8).withUnsafeBufferPointer {
+        try SectionRanking(question: $0).scores(
+          of: sections, texts: [TokenizedText(text: text, tokens: tokens, tokenizer: tokenizer)])
+      }
+    }
     let order = windows.indices.sorted { (scores[$0], $1) > (scores[$1], $0) }
     let best = scores.max() ?? 0
     let input = Asked(

@@ -417,7 +417,7 @@ struct ModelConfigurationTests {
     #expect(supported.contains("}{ForQuestionAnswering,"))
     #expect(
       supported.hasSuffix(
-        "}, HF_ColBERT, WordCountClassifier, LSTMLanguageModel, GRULanguageModel, StaticModel, StaticEmbedding"
+        "}, HF_ColBERT, WordCountClassifier, EmbeddingClassifier, LSTMLanguageModel, GRULanguageModel, StaticModel, StaticEmbedding"
       ))
     #expect(
       failure { _ = try read(text) }

@@ -95,7 +95,15 @@ def test_functions_are_the_headers():
     )
     names = [name for _, name, _ in declared]
     assert len(names) > 100 and sorted(names) == sorted(set(names)) == sorted(_abi.FUNCTIONS)
-    sizes = {"uint32_t": 4, "int32_t": 4, "bertqa_status": 4, "bertqa_stop": 4, "uint64_t": 8, "size_t": 8}
+    sizes = {
+        "uint32_t": 4,
+        "int32_t": 4,
+        "bertqa_status": 4,
+        "bertqa_stop": 4,
+        "uint64_t": 8,
+        "size_t": 8,
+        "double": 8,
+    }
     for result, name, parameters in declared:
         kind, arguments = _abi.FUNCTIONS[name]
         parameters = parameters.split(",")
@@ -112,7 +120,7 @@ def test_functions_are_the_headers():
             elif "size_t" in parameter or "int64_t" in parameter:
                 assert argument in (ctypes.c_size_t, ctypes.c_uint64, ctypes.c_int64), (name, parameter)
             else:
-                assert ctypes.sizeof(argument) == 4, (name, parameter)
+                assert ctypes.sizeof(argument) == (8 if parameter.split()[0] == "double" else 4), (name, parameter)
 
 
 OPTIONS = {

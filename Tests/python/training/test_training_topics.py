@@ -54,7 +54,7 @@ def test_a_model_that_knows_its_topics_and_what_is_none(recipe, tmp_path):
         assert np.mean(logits[own].argmax(1) == labels[own]) > 0.95
     student, temperature = recipe.trained(), make_topics.fitted_to(list(held.values()))
     words = [recipe.words[index] for index in student.features]
-    make_topics.write_model(tmp_path / "m", words, recipe.names, student.weights, temperature, 2, 1, {})
+    make_topics.write_model(tmp_path / "m", words, recipe.names, student.weights, temperature, 300, 2, 1, {})
     assert json.loads((tmp_path / "m" / "config.json").read_text())["vocab_size"] == len(words)
     with bertqa.Context(tmp_path / "m") as context:
         assert context.classify("cook1 cook2").label == "cook" and context.classify("sail3 sail4").label == "sail"

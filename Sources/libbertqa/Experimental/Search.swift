@@ -178,7 +178,7 @@ public func bertqa_search_best(
 
 @_cdecl("bertqa_search_score")
 public func bertqa_search_score(_ cosine: Double, _ share: Double) -> Double {
-  PassageSearch.score(cosine: cosine, share: share)
+  insideGate { PassageSearch.score(cosine: cosine, share: share) }
 }
 
 @_cdecl("bertqa_search_answer")

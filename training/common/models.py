@@ -43,6 +43,27 @@ def frame(tokenizer: Tokenizer) -> Tuple[int, int]:
     return first, last
 
 
+def numbers_in(theirs: Tokenizer, ours: Tokenizer) -> np.ndarray:
+    """The numbers in `theirs` of the pieces of `ours`, by their own; -1 for those that it lacks."""
+    pieces = ours.get_vocab()
+    table = np.full(max(pieces.values()) + 1, -1, np.int64)
+    for piece, number in pieces.items():
+        other = theirs.token_to_id(piece)
+        if other is not None:
+            table[number] = other
+    return table
+
+
+def translated(ids: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """The numbers that a teacher has for ids. table: see `numbers_in`."""
+    found = table[ids]
+    if (found < 0).any():
+        raise SystemExit(
+            "--teacher: its vocabulary lacks tokens of the model's; it has to have the same word pieces"
+        )
+    return found
+
+
 def write_model(directory: str, tensors: Dict[str, np.ndarray], init: str, architecture: str, **changes) -> None:
     """A directory of Hugging Face's files with the tensors as F16 and everything else from `init`.
 

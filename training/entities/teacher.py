@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 from transformers import AutoModelForTokenClassification
 
 from common import attention
-from common.models import frame, load_tokenizer
+from common.models import frame, load_tokenizer, numbers_in, translated
 
 from .examples import Window
 
@@ -24,8 +24,8 @@ def teacher_probabilities(
     order = sorted(range(len(windows)), key=lambda index: len(windows[index].ids))
     for directory in directories:
         theirs = load_tokenizer(directory)
-        ids = {ours.token_to_id(piece): theirs.token_to_id(piece) for piece in ours.get_vocab()}
-        ids.update(zip(frame(ours), frame(theirs)))
+        table = numbers_in(theirs, ours)
+        table[list(frame(ours))] = frame(theirs)
         model = AutoModelForTokenClassification.from_pretrained(
             directory, dtype=torch.float32, attn_implementation=attention.implementation(device, directory)
         )
@@ -37,7 +37,7 @@ def teacher_probabilities(
             length = max(len(windows[index].ids) for index in batch)
             array = np.full((len(batch), length), model.config.pad_token_id, np.int64)
             for row, index in enumerate(batch):
-                array[row, : len(windows[index].ids)] = [ids[number] for number in windows[index].ids]
+                array[row, : len(windows[index].ids)] = translated(np.array(windows[index].ids), table)
             inputs = torch.from_numpy(array).to(device)
             with torch.autocast(device.type, torch.bfloat16):
                 logits = model(input_ids=inputs, attention_mask=inputs != model.config.pad_token_id).logits

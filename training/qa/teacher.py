@@ -11,7 +11,7 @@ import torch
 from tokenizers import Tokenizer
 
 from common.batches import padded_length
-from common.models import load_tokenizer
+from common.models import load_tokenizer, numbers_in, translated
 
 from .tokenized import Windows
 from .windows import Layout
@@ -72,21 +72,10 @@ def teacher_logits(arguments, windows: Windows, used: Sequence[int], device, log
 
 def in_tokens_of(windows: Windows, ours: Tokenizer, theirs: Tokenizer) -> Windows:
     """The windows for a model with the same word pieces under other numbers, and with its own template."""
-    table = np.zeros(max(ours.get_vocab().values()) + 1, np.int64)
-    missing = set()
-    for token, number in ours.get_vocab().items():
-        other = theirs.token_to_id(token)
-        if other is None:
-            missing.add(number)
-        else:
-            table[number] = other
+    table = numbers_in(theirs, ours)
     arrays = dict(windows.arrays)
     for name in ("question_ids", "passage_ids"):
-        if not missing.isdisjoint(np.unique(arrays[name]).tolist()):
-            raise SystemExit(
-                "--teacher: its vocabulary lacks tokens of the model's; it has to have the same word pieces"
-            )
-        arrays[name] = table[arrays[name]].astype(np.uint32)
+        arrays[name] = translated(arrays[name], table).astype(np.uint32)
     arrays["layout"] = np.array(astuple(Layout.of(theirs)), np.int32)
     return Windows(arrays)
 

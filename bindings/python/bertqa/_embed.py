@@ -119,7 +119,7 @@ class EmbedMethods(Closable):
         return vectors[0] if is_one else vectors
 
 
-class FloatRows:
+class FloatRows(Sequence["array[float]"]):
     """Rows of floats that NumPy and libraries based on it read without a copy."""
 
     def __init__(self, values: "ctypes.Array[ctypes.c_float]", shape: Tuple[int, int]):
@@ -128,6 +128,17 @@ class FloatRows:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    @overload
+    def __getitem__(self, index: int) -> "array[float]": ...
+
+    @overload
+    def __getitem__(self, index: "slice[Any, Any, Any]") -> "List[array[float]]": ...
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self._row(row) for row in range(*index.indices(len(self)))]
+        return self._row(range(len(self))[index])
 
     def _row(self, row: int) -> "array[float]":
         size = self.shape[1] * ctypes.sizeof(ctypes.c_float)
@@ -146,7 +157,7 @@ class FloatRows:
         }
 
 
-class Embeddings(FloatRows, Sequence["array[float]"]):
+class Embeddings(FloatRows):
     """Vectors of texts: embeddings[i] is an array of the floats of text i.
 
     numpy.asarray(embeddings) has the shape (texts, floats) and does not copy.
@@ -162,17 +173,6 @@ class Embeddings(FloatRows, Sequence["array[float]"]):
         super().__init__(values, shape)
         self.failures = failures
 
-    @overload
-    def __getitem__(self, index: int) -> "array[float]": ...
-
-    @overload
-    def __getitem__(self, index: "slice[Any, Any, Any]") -> "List[array[float]]": ...
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self._row(row) for row in range(*index.indices(len(self)))]
-        return self._row(range(len(self))[index])
-
     def tolist(self) -> List[List[float]]:
         """Returns a list of floats for each text."""
         return [vector.tolist() for vector in self]
@@ -181,7 +181,7 @@ class Embeddings(FloatRows, Sequence["array[float]"]):
         return f"<Embeddings of {self.shape[0]} texts, {self.shape[1]} floats each>"
 
 
-class TokenVectors(FloatRows, Sequence["array[float]"]):
+class TokenVectors(FloatRows):
     """Vectors of a text's tokens: vectors[i] is an array of the floats of token i.
 
     numpy.asarray(vectors) has the shape (tokens, floats) and does not copy.
@@ -191,17 +191,6 @@ class TokenVectors(FloatRows, Sequence["array[float]"]):
     def __init__(self, ids: List[int], values: "ctypes.Array[ctypes.c_float]", shape: Tuple[int, int]):
         super().__init__(values, shape)
         self.ids = ids
-
-    @overload
-    def __getitem__(self, index: int) -> "array[float]": ...
-
-    @overload
-    def __getitem__(self, index: "slice[Any, Any, Any]") -> "List[array[float]]": ...
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self._row(row) for row in range(*index.indices(len(self)))]
-        return self._row(range(len(self))[index])
 
     @property
     def weights(self) -> Dict[int, float]:

@@ -323,7 +323,7 @@ def _redacted(finder: Context, texts: Any, kinds: str, action: str, value: str, 
         )
     found: Any = {"kinds": kinds.split(","), "regions": _listed(regions)}
     if labels:
-        found.update(context=finder, labels=None if labels == "*" else labels.split(","))
+        found.update(context=finder, labels=None if labels == "*" else _listed(labels))
     if action == "pseudonym":  # they start anew in each text
         import pyarrow
 

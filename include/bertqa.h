@@ -323,8 +323,8 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index, or pytorch_model.bin; F32,
  * F16, BF16 or this library's int8 form) or as this library writes it. The task follows from config.json's
  * "architectures", where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
- * Electra, Albert, MPNet, Deberta, DebertaV2, ModernBert, Ernie, Data2VecText, NomicBert, Gte, New or
- * JinaBert:
+ * Electra, Albert, MPNet, Deberta, DebertaV2, ModernBert, Ernie, Data2VecText, NomicBert, Gte, New,
+ * JinaBert or MobileBert:
  *   answer    ...ForQuestionAnswering
  *   classify  ...ForSequenceClassification,
  *             WordCountClassifier and EmbeddingClassifier (this library's own, see bertqa_trainer)

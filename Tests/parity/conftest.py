@@ -89,14 +89,16 @@ MODELS = {
 def randomise(model, seed):
     """Makes the weights large enough that softmax and GELU work as in a trained model."""
     generator = torch.Generator().manual_seed(seed)
+    # Numbers would grow with each layer where norms only scale.
+    scale = 0.5 if getattr(model.config, "normalization_type", None) == "no_norm" else 1
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             noise = torch.randn(parameter.shape, generator=generator)
             if "norm" in name.lower() and name.endswith("weight"):
-                parameter.copy_(1 + 0.1 * noise)
+                parameter.copy_(scale * (1 + 0.1 * noise))
             elif name.endswith("bias"):
                 parameter.copy_(0.05 * noise)
-            elif "embedding" in name:
+            elif "embedding" in name and "transformation" not in name:
                 parameter.copy_(0.05 * noise)
             else:
                 parameter.copy_(noise * 1.2 / parameter.shape[1] ** 0.5)

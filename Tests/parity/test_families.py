@@ -18,6 +18,7 @@ from transformers import (
     BertTokenizer,
     CamembertConfig,
     ElectraConfig,
+    MobileBertConfig,
     RobertaConfig,
     XLMRobertaConfig,
 )
@@ -54,6 +55,19 @@ FAMILIES = {
         torch.float16,
         "10MB",
     ),
+    "mobilebert": ("MobileBert", MobileBertConfig(classifier_activation=False), torch.float32, "5GB"),
+    "mobilebert, layer norms, attention in bottlenecks": (
+        "MobileBert",
+        MobileBertConfig(
+            num_hidden_layers=6,
+            normalization_type="layer_norm",
+            use_bottleneck_attention=True,
+            num_feedforward_networks=2,
+            hidden_act="gelu",
+        ),
+        torch.bfloat16,
+        "5GB",
+    ),
 }
 
 
@@ -84,7 +98,7 @@ def folder(tmp_path_factory):
 def reference(model, ids, second):
     """[start, end] logits of one window."""
     inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long)}
-    if model.config.model_type in ("electra", "albert"):
+    if model.config.model_type in ("electra", "albert", "mobilebert"):
         inputs["token_type_ids"] = (torch.arange(len(ids)) >= second).long()[None]
     with torch.no_grad():
         output = model(**inputs)

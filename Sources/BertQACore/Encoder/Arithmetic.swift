@@ -45,7 +45,7 @@ enum Arithmetic: Sendable {
   /// The packed kernels take features in fours and heads in twos.
   private static func problem(with configuration: ModelConfiguration) -> String? {
     if configuration.hiddenSize % 4 == 0, configuration.intermediateSize % 4 == 0,
-      configuration.headSize % 2 == 0
+      configuration.layerWidth % 4 == 0, configuration.headSize % 2 == 0
     {
       return nil
     }

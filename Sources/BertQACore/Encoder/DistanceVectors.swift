@@ -78,10 +78,7 @@ final class Distances: @unchecked Sendable {
       let column = vectors.base + index / lanes * hiddenSize * lanes + index % lanes
       for feature in 0..<hiddenSize { column[feature * lanes] = row[feature] }
     }
-    if let norm {
-      kernels.table.layer_norm_f32(
-        vectors.base, blocks, hiddenSize, norm.gamma, norm.beta, configuration.layerNormEps, vectors.base)
-    }
+    norm?.apply(vectors.base, blocks: blocks, features: hiddenSize, to: vectors.base, kernels)
   }
 
   /// The vectors after a linear layer, always in f32: [row / 16][hidden][16].

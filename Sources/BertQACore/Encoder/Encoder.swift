@@ -123,14 +123,17 @@ final class Encoder: WindowModel, @unchecked Sendable {
     }
   }
 
-  /// The operations of one layer: four matrices of hidden², two of hidden · intermediate. Each pair of tokens
+  /// The operations of one layer: four matrices of hidden², two of hidden · intermediate, and bottlenecks. Each pair of tokens
   /// adds a product with the key, one with the value, about as much for the softmax, and the products with
   /// distance vectors.
   private var costs: ChunkPlan.CostModel {
     let (hidden, intermediate) = (Double(configuration.hiddenSize), Double(configuration.intermediateSize))
+    let width = Double(configuration.layerWidth)
+    let feedForwards = Double(1 + configuration.narrow.feedForwardCount)
+    let bottlenecks = configuration.narrow.width == nil ? 0 : 3 * hidden * width
     return ChunkPlan.CostModel(
-      perToken: 2 * (4 * hidden * hidden + 2 * hidden * intermediate),
-      perTokenPair: (8 + 3 * Double(configuration.disentangled?.distanceProductCount ?? 0)) * hidden)
+      perToken: 2 * (4 * width * width + 2 * width * intermediate * feedForwards + bottlenecks),
+      perTokenPair: (8 + 3 * Double(configuration.disentangled?.distanceProductCount ?? 0)) * width)
   }
 
   private func check(

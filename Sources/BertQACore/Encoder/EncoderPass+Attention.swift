@@ -7,14 +7,15 @@ extension EncoderPass {
     _ active: ActiveChunk, layer index: Int, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
   ) {
     let layer = encoder.parameters.layers[index]
-    let part = hiddenSize * Self.lanes
-    let hidden = active.activations.hidden + blocks.lowerBound * part
+    let part = layerWidth * Self.lanes
+    let hidden = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
     var normalized = UnsafePointer(hidden)
     if encoder.configuration.family.norm == .layerNormBefore, let norm = layer.attentionNorm {
       normalize(hidden, blocks, norm, to: scratch.normalized)
       normalized = UnsafePointer(scratch.normalized)
     }
-    let input = pack(normalized, blocks, features: hiddenSize, scratch)
+    var input = pack(normalized, blocks, features: hiddenSize, scratch)
+    if let narrow = layer.narrow { input = enter(active, narrow, input, blocks, scratch) }
     let bf16 = encoder.attendsInBF16
     let size = bf16 ? MemoryLayout<UInt16>.stride : MemoryLayout<Float>.stride
     let projections = active.activations.projections + blocks.lowerBound * 3 * part * size
@@ -30,7 +31,7 @@ extension EncoderPass {
       forEachReadRun(active.chunk, blocks) { run in
         let skipped = run.lowerBound - blocks.lowerBound
         multiply(
-          query, input.dropping(blocks: skipped, features: hiddenSize), run,
+          query, input.dropping(blocks: skipped, features: query.ins), run,
           bf16 ? bf16Epilogue : Kernels.Epilogue.bias, projections + skipped * 3 * part * size,
           stride: 3 * part)
       }
@@ -39,8 +40,8 @@ extension EncoderPass {
     case .together(let all) where readsAll:
       apply(all, 0, Kernels.Epilogue.bias)
     case .together(let all):
-      applyQuery(all.rows(0..<hiddenSize), Kernels.Epilogue.bias)
-      apply(all.rows(hiddenSize..<3 * hiddenSize), 1, Kernels.Epilogue.bias)
+      applyQuery(all.rows(0..<layerWidth), Kernels.Epilogue.bias)
+      apply(all.rows(layerWidth..<3 * layerWidth), 1, Kernels.Epilogue.bias)
     case .separate(let query, let key, let value):
       if bf16, let rotary = layer.rotary {
         // Rotated before they are rounded.
@@ -55,9 +56,10 @@ extension EncoderPass {
         }
         return apply(value, 2, Kernels.Epilogue.bf16)
       }
+      apply(value, 2, Kernels.Epilogue.bf16)
+      if let step = layer.narrow?.attention { input = narrowed(step, input, blocks, scratch) }
       applyQuery(query, Kernels.Epilogue.bf16Pairs)
       apply(key, 1, Kernels.Epilogue.bf16Pairs)
-      apply(value, 2, Kernels.Epilogue.bf16)
     }
     if let rotary = layer.rotary {
       rotate(
@@ -140,7 +142,7 @@ extension EncoderPass {
     keys: Range<Int>, band: Int, _ scratch: Workspace.Scratch
   ) {
     let headSize = encoder.configuration.headSize
-    let part = hiddenSize * Self.lanes
+    let part = layerWidth * Self.lanes
     let feature = head * headSize * Self.lanes
     var call = bq_attention()
     call.stride = 3 * part

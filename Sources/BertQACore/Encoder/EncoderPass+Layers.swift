@@ -26,19 +26,28 @@ extension EncoderPass {
   ) {
     let parameters = encoder.parameters
     let layer = parameters.layers[index]
-    let offset = blocks.lowerBound * hiddenSize * Self.lanes
-    let hidden = active.activations.hidden + offset
+    let offset = blocks.lowerBound * layerWidth * Self.lanes
+    // Inside the layer; the hidden vectors themselves in families without bottlenecks.
+    let hidden = active.activations.inner + offset
     let context = active.activations.context + offset
-    let gathered = pack(context, blocks, features: hiddenSize, scratch)
+    let gathered = pack(context, blocks, features: layerWidth, scratch)
     multiply(layer.attentionOutput, gathered, blocks, Kernels.Epilogue.residual, hidden)
     switch encoder.configuration.family.norm {
     case .layerNormAfter:
       if let norm = layer.attentionNorm { normalize(hidden, blocks, norm) }
-      feedForward(layer, hidden, blocks, scratch, addingTo: hidden)
+      for part in layer.narrow?.feedForwards ?? [] {
+        feedForward(part.intermediate, part.output.linear, hidden, blocks, scratch, addingTo: hidden)
+        normalize(hidden, blocks, part.output.norm)
+      }
+      feedForward(
+        layer.intermediate, gate: layer.gate, layer.output, hidden, blocks, scratch, addingTo: hidden)
       normalize(hidden, blocks, layer.outputNorm)
+      if let step = layer.narrow?.output { leave(active, step, blocks, scratch) }
     case .layerNormBefore:
       normalize(hidden, blocks, layer.outputNorm, to: scratch.normalized)
-      feedForward(layer, scratch.normalized, blocks, scratch, addingTo: hidden)
+      feedForward(
+        layer.intermediate, gate: layer.gate, layer.output, scratch.normalized, blocks, scratch,
+        addingTo: hidden)
       if index + 1 == parameters.layers.count, let norm = parameters.finalNorm {
         normalize(hidden, blocks, norm)
       }
@@ -47,29 +56,30 @@ extension EncoderPass {
 
   /// Adds the feed-forward layer of some blocks to the residual stream.
   private func feedForward(
-    _ layer: Parameters.Layer, _ input: UnsafePointer<Float>, _ blocks: Range<Int>,
-    _ scratch: Workspace.Scratch, addingTo hidden: UnsafeMutablePointer<Float>
+    _ intermediate: LinearLayer, gate: LinearLayer? = nil, _ output: LinearLayer,
+    _ input: UnsafePointer<Float>,
+    _ blocks: Range<Int>, _ scratch: Workspace.Scratch, addingTo hidden: UnsafeMutablePointer<Float>
   ) {
-    let activated = activate(layer, input, blocks, scratch)
-    multiply(layer.output, activated, blocks, Kernels.Epilogue.residual, hidden)
+    let activated = activate(intermediate, gate: gate, input, blocks, scratch)
+    multiply(output, activated, blocks, Kernels.Epilogue.residual, hidden)
   }
 
   /// Computes the feed-forward layer's activations of some blocks, gated in gated families, packed for the
   /// next multiplication.
   private func activate(
-    _ layer: Parameters.Layer, _ input: UnsafePointer<Float>, _ blocks: Range<Int>,
+    _ intermediate: LinearLayer, gate: LinearLayer?, _ input: UnsafePointer<Float>, _ blocks: Range<Int>,
     _ scratch: Workspace.Scratch
   ) -> PackedActivations {
-    let x = pack(input, blocks, features: hiddenSize, scratch)
+    let x = pack(input, blocks, features: intermediate.ins, scratch)
     let y = scratch.intermediate
     let epilogue = Kernels.Epilogue.applying(encoder.configuration.activation)
-    if encoder.arithmetic == .bf16, layer.gate == nil {
-      multiply(layer.intermediate, x, blocks, epilogue + Kernels.Epilogue.bf16Pairs, y)
+    if encoder.arithmetic == .bf16, gate == nil {
+      multiply(intermediate, x, blocks, epilogue + Kernels.Epilogue.bf16Pairs, y)
       return .bf16(UnsafePointer(UnsafeMutableRawPointer(y).assumingMemoryBound(to: UInt16.self)))
     }
-    multiply(layer.intermediate, x, blocks, epilogue, y)
-    if let gate = layer.gate { multiply(gate, x, blocks, Kernels.Epilogue.gate, y) }
-    return pack(y, blocks, features: layer.intermediate.outs, scratch)
+    multiply(intermediate, x, blocks, epilogue, y)
+    if let gate { multiply(gate, x, blocks, Kernels.Epilogue.gate, y) }
+    return pack(y, blocks, features: intermediate.outs, scratch)
   }
 
   /// Calls `body` for each window with tokens in some blocks of a chunk, with the range of these tokens and
@@ -89,14 +99,14 @@ extension EncoderPass {
     }
   }
 
-  /// - Parameter y: nil: in place.
+  /// - Parameters:
+  ///   - features: nil: `layerWidth`.
+  ///   - y: nil: in place.
   func normalize(
     _ x: UnsafeMutablePointer<Float>, _ blocks: Range<Int>, _ norm: Parameters.Norm, features: Int? = nil,
     to y: UnsafeMutablePointer<Float>? = nil
   ) {
-    encoder.kernels.table.layer_norm_f32(
-      x, blocks.count, features ?? hiddenSize, norm.gamma, norm.beta, encoder.configuration.layerNormEps,
-      y ?? x)
+    norm.apply(x, blocks: blocks.count, features: features ?? layerWidth, to: y ?? x, encoder.kernels)
   }
 
   // MARK: - Linear layers

@@ -38,7 +38,7 @@ extension EncoderPass {
     return Kernels.blocks(tokens: chunk.members.count * readTokens.slots)
   }
 
-  /// Moves the read tokens' residual stream and attention to the first lanes of a chunk: window 0's slots, window
+  /// Moves the read tokens' residual streams and attention to the first lanes of a chunk: window 0's slots, window
   /// 1's slots and so on.
   func gatherReadTokens(_ active: ActiveChunk) {
     let slots = readTokens.slots
@@ -48,18 +48,21 @@ extension EncoderPass {
         // A window has at least four lanes, so no later window's token is overwritten.
         let source = member.lane + readTokens.token(slot, of: windows[member.window])
         let target = ordinal * slots + slot
-        move(active.activations.hidden, from: source, to: target)
-        move(active.activations.context, from: source, to: target)
+        move(active.activations.hidden, features: hiddenSize, from: source, to: target)
+        move(active.activations.context, features: layerWidth, from: source, to: target)
+        if active.activations.inner != active.activations.hidden {
+          move(active.activations.inner, features: layerWidth, from: source, to: target)
+        }
       }
     }
   }
 
-  /// Copies one token's column of [block][hidden][16].
-  private func move(_ x: UnsafeMutablePointer<Float>, from source: Int, to target: Int) {
+  /// Copies one token's column of [block][features][16].
+  private func move(_ x: UnsafeMutablePointer<Float>, features: Int, from source: Int, to target: Int) {
     guard source != target else { return }
-    let from = x + source / Self.lanes * hiddenSize * Self.lanes + source % Self.lanes
-    let to = x + target / Self.lanes * hiddenSize * Self.lanes + target % Self.lanes
-    for feature in 0..<hiddenSize { to[feature * Self.lanes] = from[feature * Self.lanes] }
+    let from = x + source / Self.lanes * features * Self.lanes + source % Self.lanes
+    let to = x + target / Self.lanes * features * Self.lanes + target % Self.lanes
+    for feature in 0..<features { to[feature * Self.lanes] = from[feature * Self.lanes] }
   }
 
   /// Calls `body` for each run of neighbouring blocks with read tokens.

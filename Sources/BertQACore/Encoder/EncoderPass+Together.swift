@@ -14,7 +14,7 @@ extension EncoderPass {
     defer { workspaces.give(workspace) }
     guard
       let activations = try? workspace.activations(
-        floatsPerFeature: chunk.blocks * lanes, hiddenSize: pass.pointee.hiddenSize,
+        floatsPerFeature: chunk.blocks * lanes, pass.pointee.encoder.configuration,
         projectionSize: pass.pointee.encoder.projectionSize)
     else {
       pass.pointee.state.runOutOfMemory()

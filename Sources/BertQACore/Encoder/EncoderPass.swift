@@ -59,6 +59,7 @@ struct EncoderPass {
   var hiddenSize: Int { encoder.configuration.hiddenSize }
   /// The number of features of a window's vector.
   var vectorSize: Int { hiddenSize * output.input.vectorCount }
+  var layerWidth: Int { encoder.configuration.layerWidth }
   var embeddingSize: Int { encoder.configuration.embeddingSize }
 
   mutating func run(team: borrowing ThreadPool.Team) throws(BertQAError) {
@@ -110,10 +111,11 @@ struct EncoderPass {
     // Queries and keys are side by side while they are rotated.
     let isRotary = family.positions == .rotary
     let widest = max(
-      encoder.configuration.intermediateSize, isRotary ? 2 * hiddenSize : hiddenSize, embeddingSize)
+      encoder.configuration.intermediateSize, isRotary ? 2 * hiddenSize : hiddenSize, layerWidth,
+      encoder.configuration.hasTrigrams ? 3 * embeddingSize : embeddingSize)
     do throws(BertQAError) {
       let scratch = try workspace.scratch(
-        intermediate: groupLanes * widest + embeddingSize,
+        intermediate: groupLanes * widest + max(embeddingSize, encoder.configuration.positionSize),
         normalized: family.norm == .layerNormBefore ? groupLanes * hiddenSize : 0,
         turns: isRotary ? encoder.configuration.headSize * Self.lanes : 0, blocks: encoder.groupBlocks,
         attention: encoder.attentionScratch(tokens: chunk.longestWindow),
@@ -133,7 +135,7 @@ struct EncoderPass {
     let chunk = chunks[index]
     withScratch(seat: seat, chunk: chunk) { workspace, scratch throws(BertQAError) in
       let activations = try workspace.activations(
-        floatsPerFeature: chunk.blocks * Self.lanes, hiddenSize: hiddenSize,
+        floatsPerFeature: chunk.blocks * Self.lanes, encoder.configuration,
         projectionSize: encoder.projectionSize)
       let active = ActiveChunk(chunk: chunk, activations: activations)
       computeGroups(seat: seat, of: chunk.blocks) { blocks in

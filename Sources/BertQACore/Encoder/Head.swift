@@ -17,13 +17,11 @@ struct Head {
   let columns: Int
   /// The number of outputs of the widest layer; 0 without layers.
   private let width: Int
-  private let layerNormEps: Float
 
   /// - Parameter hidden: the number of features of the vectors that the head reads.
-  init(input: HeadInput, layers: [Layer], hidden: Int, layerNormEps: Float) {
+  init(input: HeadInput, layers: [Layer], hidden: Int) {
     self.input = input
     self.layers = layers
-    self.layerNormEps = layerNormEps
     columns = layers.last?.linear.outs ?? hidden
     width = layers.map(\.linear.outs).max() ?? 0
   }
@@ -33,7 +31,7 @@ struct Head {
   /// - Parameter hidden: the number of features of the input's vectors.
   func reading(_ input: HeadInput, hidden: Int) -> Head {
     if !layers.isEmpty, (input == .tokens) == (self.input == .tokens) { return self }
-    return Head(input: input, layers: [], hidden: hidden, layerNormEps: layerNormEps)
+    return Head(input: input, layers: [], hidden: hidden)
   }
 
   /// The floats of scratch memory that `apply` needs: the outputs of two layers.
@@ -56,7 +54,7 @@ struct Head {
         weights, linear.bias, x, blocks, linear.ins, linear.outs,
         Kernels.Epilogue.applying(layer.activation), y, linear.outs * Kernels.lanes)
       if let norm = layer.norm {
-        kernels.table.layer_norm_f32(y, blocks, linear.outs, norm.gamma, norm.beta, layerNormEps, y)
+        norm.apply(y, blocks: blocks, features: linear.outs, to: y, kernels)
       }
       x = UnsafePointer(y)
       swap(&y, &other)

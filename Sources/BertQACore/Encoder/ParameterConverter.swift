@@ -21,7 +21,18 @@ struct ParameterConverter {
 
   mutating func norm(_ weights: NormWeights) throws(BertQAError) -> Parameters.Norm {
     Parameters.Norm(
-      gamma: try floats(weights.weight), beta: try bias(weights.bias, count: weights.weight.rowCount))
+      gamma: try floats(weights.weight), beta: try bias(weights.bias, count: weights.weight.rowCount),
+      eps: weights.eps)
+  }
+
+  mutating func narrow(
+    _ layer: NarrowLayer<LinearWeights, NormWeights>?
+  ) throws(BertQAError) -> NarrowLayer<LinearLayer, Parameters.Norm>? {
+    guard let layer else { return nil }
+    return try layer.map({ weights throws(BertQAError) in try linear(weights) }) {
+      weights throws(BertQAError) in
+      try norm(weights)
+    }
   }
 
   mutating func projections(_ layer: LayerWeights) throws(BertQAError) -> Parameters.Projections {
@@ -30,7 +41,7 @@ struct ParameterConverter {
     let value = try linear(layer.value)
     if case .f32(let first) = query.weights, case .f32(let second) = key.weights,
       case .f32(let third) = value.weights, second == first + query.outs * query.ins,
-      third == second + query.outs * query.ins
+      third == second + query.outs * query.ins, layer.narrow?.attention == nil
     {
       let outs = 3 * query.outs
       if layer.query.bias == nil {
@@ -56,8 +67,7 @@ struct ParameterConverter {
           norm: try layer.norm.map { weights throws(BertQAError) in try norm(weights) }))
     }
     return Head(
-      input: weights.input, layers: layers, hidden: configuration.hiddenSize,
-      layerNormEps: configuration.layerNormEps)
+      input: weights.input, layers: layers, hidden: configuration.hiddenSize)
   }
 
   mutating func linear(_ weights: LinearWeights) throws(BertQAError) -> LinearLayer {

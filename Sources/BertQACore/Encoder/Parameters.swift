@@ -16,6 +16,8 @@ final class Parameters: @unchecked Sendable {
   struct Norm {
     var gamma: UnsafePointer<Float>
     var beta: UnsafePointer<Float>
+    /// nil: it only scales and shifts.
+    var eps: Float?
   }
 
   struct Layer {
@@ -28,6 +30,8 @@ final class Parameters: @unchecked Sendable {
     var gate: LinearLayer?
     var output: LinearLayer
     var outputNorm: Norm
+    /// nil in families without bottlenecks.
+    var narrow: NarrowLayer<LinearLayer, Norm>?
     /// The number of tokens on either side that a token attends to; nil: the whole window.
     var reach: Int?
     /// nil in families without rotary positions.
@@ -37,9 +41,9 @@ final class Parameters: @unchecked Sendable {
   }
 
   let wordEmbeddings: TensorView
-  /// [positionRows][embeddingSize]; nil in models without a position table.
+  /// [positionRows][positionSize]; nil in models without a position table.
   let positionEmbeddings: UnsafePointer<Float>?
-  /// [typeVocabSize][embeddingSize]; nil in models without token types.
+  /// [typeVocabSize][positionSize]; nil in models without token types.
   let tokenTypeEmbeddings: UnsafePointer<Float>?
   /// [embeddingSize], of task 0; nil in models without tasks.
   let taskEmbedding: UnsafePointer<Float>?
@@ -107,7 +111,8 @@ final class Parameters: @unchecked Sendable {
           intermediate: try converter.linear(layer.intermediate),
           gate: try layer.gate.map { gate throws(BertQAError) in try converter.linear(gate) },
           output: try converter.linear(layer.output),
-          outputNorm: try converter.norm(layer.outputNorm), reach: kind.reach, rotary: kind.rotary,
+          outputNorm: try converter.norm(layer.outputNorm), narrow: try converter.narrow(layer.narrow),
+          reach: kind.reach, rotary: kind.rotary,
           distanceVectors: distanceVectors))
     }
     self.layers = weights.layerOrder.map { layers[$0] }

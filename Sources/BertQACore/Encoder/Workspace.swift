@@ -5,9 +5,11 @@ final class Workspace: @unchecked Sendable {
 
   /// Activations of a chunk; [block][hidden][16].
   private var hidden = AlignedBuffer<Float>()
-  /// Query, key and value, f32 or bf16; [block][3 · hidden][16].
+  /// The residual stream between bottlenecks; [block][layerWidth][16].
+  private var inner = AlignedBuffer<Float>()
+  /// Query, key and value, f32 or bf16; [block][3 · layerWidth][16].
   private var projections = AlignedBuffer<UInt8>()
-  /// The result of attention; [block][hidden][16].
+  /// The result of attention; [block][layerWidth][16].
   private var context = AlignedBuffer<Float>()
   private var intermediate = AlignedBuffer<Float>()
   private var normalized = AlignedBuffer<Float>()
@@ -21,6 +23,8 @@ final class Workspace: @unchecked Sendable {
   /// A chunk's activations.
   struct Activations {
     var hidden: UnsafeMutablePointer<Float>
+    /// The residual stream inside a layer: `hidden` in families without bottlenecks.
+    var inner: UnsafeMutablePointer<Float>
     var projections: UnsafeMutableRawPointer
     var context: UnsafeMutablePointer<Float>
   }
@@ -45,13 +49,17 @@ final class Workspace: @unchecked Sendable {
 
   /// - Parameter projectionSize: bytes of an element of query, key and value.
   func activations(
-    floatsPerFeature: Int, hiddenSize: Int, projectionSize: Int
+    floatsPerFeature: Int, _ configuration: ModelConfiguration, projectionSize: Int
   ) throws(BertQAError) -> Activations {
-    try hidden.reserve(floatsPerFeature * hiddenSize)
-    try projections.reserve(floatsPerFeature * hiddenSize * 3 * projectionSize)
-    try context.reserve(floatsPerFeature * hiddenSize)
+    let inside = floatsPerFeature * configuration.layerWidth
+    let isNarrow = configuration.narrow.width != nil
+    try hidden.reserve(floatsPerFeature * configuration.hiddenSize)
+    try inner.reserve(isNarrow ? inside : 0)
+    try projections.reserve(inside * 3 * projectionSize)
+    try context.reserve(inside)
     return Activations(
-      hidden: hidden.base, projections: UnsafeMutableRawPointer(projections.base),
+      hidden: hidden.base, inner: isNarrow ? inner.base : hidden.base,
+      projections: UnsafeMutableRawPointer(projections.base),
       context: context.base)
   }
 

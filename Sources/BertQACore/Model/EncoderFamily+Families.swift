@@ -3,7 +3,7 @@ extension EncoderFamily {
   static let all = [
     bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, deberta, debertaV2, modernBert, ernie,
     data2VecText,
-    nomicBert, gte, new, jinaBert,
+    nomicBert, gte, new, jinaBert, mobileBert,
   ]
 
   /// Devlin et al. 2018, https://arxiv.org/abs/1810.04805; transformers' `modeling_bert.py`.
@@ -283,6 +283,26 @@ extension EncoderFamily {
     positions: .none, norm: .layerNormAfter, feedForward: .gated(.behind), attention: .window,
     relativePositions: .slopes,
     pooler: Pooler(module: "bert.pooler.dense", activation: .tanh, isOptional: false))
+
+  /// Sun et al. 2020, https://arxiv.org/abs/2004.02984; transformers' `modeling_mobilebert.py`.
+  static let mobileBert = EncoderFamily(
+    classPrefixes: ["MobileBert"],
+    configuration: ConfigurationKeys(
+      // That of PyTorch: transformers gives these norms none.
+      outputNormEps: 1e-5, fixed: [Setting("trigram_input", .bool(true))],
+      defaults: Defaults(
+        hiddenSize: 512, layerCount: 24, headCount: 4, intermediateSize: 512, activation: "relu")),
+    tensors: TensorNames(
+      prefix: "mobilebert.", wordEmbeddings: "mobilebert.embeddings.word_embeddings",
+      positionEmbeddings: "mobilebert.embeddings.position_embeddings",
+      tokenTypeEmbeddings: "mobilebert.embeddings.token_type_embeddings",
+      embeddingNorm: "mobilebert.embeddings.LayerNorm", layers: "mobilebert.encoder.layer.",
+      layer: .mobileBert),
+    positions: .table, embeddings: .trigrams(by: "mobilebert.embeddings.embedding_transformation"),
+    norm: .layerNormAfter, feedForward: .dense, attention: .window,
+    pooler: Pooler(
+      module: "mobilebert.pooler.dense", activation: .tanh, isOptional: false,
+      presenceKey: "classifier_activation"))
 }
 
 extension EncoderFamily.MaskedWordNames {
@@ -297,4 +317,13 @@ extension EncoderFamily.LayerNames {
     query: "attention.self.query", key: "attention.self.key", value: "attention.self.value",
     attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
     intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm")
+
+  /// BERT's names, and those of the bottlenecks.
+  static let mobileBert = {
+    var names = bert
+    names.narrow = EncoderFamily.NarrowNames(
+      input: "bottleneck.input", attention: "bottleneck.attention", output: "output.bottleneck",
+      feedForwards: "ffn")
+    return names
+  }()
 }

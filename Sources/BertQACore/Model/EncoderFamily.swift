@@ -84,6 +84,9 @@ final class EncoderFamily: Sendable {
     /// `embedding_size`. A linear layer of this name follows the embeddings' norm. If both sizes are equal,
     /// checkpoints have this layer only if `always` is set.
     case projected(by: String, always: Bool)
+    /// `embedding_size`. A linear layer of this name takes the word embeddings of the next token, the token itself and
+    /// the one before, one after another. Positions and token types have `hidden_size` and are added to its outputs.
+    case trigrams(by: String)
   }
 
   /// The sharing of weights among layers.
@@ -140,6 +143,8 @@ final class EncoderFamily: Sendable {
     let isOptional: Bool
     /// The key of `config.json` that can name another activation.
     var activationKey: String?
+    /// The key of `config.json` that tells whether there is this layer.
+    var presenceKey: String?
     /// A LayerNorm after the activation; nil: none.
     var norm: String?
     /// True if the layer is also between the tokens' vectors and their outputs.
@@ -195,6 +200,8 @@ final class EncoderFamily: Sendable {
     var tokenTypeCount: String? = "type_vocab_size"
     /// nil: the default is a constant of the family.
     var layerNormEps: String? = "layer_norm_eps"
+    /// The constant of the norms of embeddings and of layers' outputs, if it is not that of the others.
+    var outputNormEps: Float?
     /// For families that count positions after it; nil: the constant 1.
     var paddingID: String? = "pad_token_id"
     var biases = Biases()
@@ -290,6 +297,8 @@ final class EncoderFamily: Sendable {
     let output: String
     /// The norm before or after the feed-forward layer.
     let outputNorm: String
+    /// nil for families without bottlenecks.
+    var narrow: NarrowNames?
   }
 }
 

@@ -16,6 +16,8 @@ struct NormWeights: Sendable {
   var weight: TensorView
   /// nil: zeros.
   var bias: TensorView?
+  /// nil: it only scales and shifts.
+  var eps: Float?
 }
 
 struct LayerWeights: Sendable {
@@ -38,14 +40,16 @@ struct LayerWeights: Sendable {
   var gate: LinearWeights?
   var output: LinearWeights
   var outputNorm: NormWeights
+  /// nil in families without bottlenecks.
+  var narrow: NarrowLayer<LinearWeights, NormWeights>?
 }
 
 struct EncoderWeights: Sendable {
   /// [vocabSize, embeddingSize]
   var wordEmbeddings: TensorView
-  /// [positionRows, embeddingSize]; nil in models without a position table.
+  /// [positionRows, positionSize]; nil in models without a position table.
   var positionEmbeddings: TensorView?
-  /// [typeVocabSize, embeddingSize]; nil in models without token types.
+  /// [typeVocabSize, positionSize]; nil in models without token types.
   var tokenTypeEmbeddings: TensorView?
   /// [taskCount, embeddingSize]; nil in models without tasks.
   var taskEmbeddings: TensorView?
@@ -53,7 +57,7 @@ struct EncoderWeights: Sendable {
   /// Distance biases [buckets, heads], or distance vectors [rows, hidden] and, in some models, their norm.
   var distances: TensorView?
   var distanceNorm: NormWeights?
-  /// From embeddings to hidden vectors; nil if they are the same.
+  /// From embeddings, in some families of three tokens, to hidden vectors; nil if they are the same.
   var embeddingProjection: LinearWeights?
   /// Each layer once, even if the model uses it several times.
   var layers: [LayerWeights]
@@ -65,9 +69,9 @@ struct EncoderWeights: Sendable {
 
 extension EncoderWeights {
   init(_ loader: inout WeightLoader, _ configuration: ModelConfiguration) throws(BertQAError) {
-    let (names, width) = (configuration.family.tensors, configuration.embeddingSize)
+    let (names, width) = (configuration.family.tensors, configuration.positionSize)
     wordEmbeddings = try loader.embedding(
-      names.wordEmbeddings, rows: configuration.vocabSize, width: width)
+      names.wordEmbeddings, rows: configuration.vocabSize, width: configuration.embeddingSize)
     if configuration.hasPositionTable, let name = names.positionEmbeddings {
       positionEmbeddings = try loader.embedding(name, rows: configuration.positionRows, width: width)
     }
@@ -79,11 +83,16 @@ extension EncoderWeights {
       taskEmbeddings = try loader.embedding(name, rows: configuration.taskCount, width: width)
     }
     let hasBias = configuration.biases.norm
-    embeddingNorm = try loader.norm(names.embeddingNorm, count: width, hasBias: hasBias)
-    if case .projected(let name, _) = configuration.family.embeddings,
-      configuration.projectedEmbeddingSize != nil
-    {
-      embeddingProjection = try loader.linear(name, outs: configuration.hiddenSize, ins: width)
+    embeddingNorm = try loader.norm(
+      names.embeddingNorm, count: width, hasBias: hasBias, eps: configuration.outputNormEps)
+    if let size = configuration.projectedEmbeddingSize {
+      switch configuration.family.embeddings {
+      case .hidden: break
+      case .projected(let name, _):
+        embeddingProjection = try loader.linear(name, outs: configuration.hiddenSize, ins: size)
+      case .trigrams(let name):
+        embeddingProjection = try loader.linear(name, outs: configuration.hiddenSize, ins: 3 * size)
+      }
     }
     if let name = names.distances {
       let disentangled = configuration.disentangled
@@ -95,7 +104,8 @@ extension EncoderWeights {
         distances = try loader.embedding(
           name, rows: disentangled?.rowCount ?? 0, width: configuration.hiddenSize)
         if disentangled?.isNormalized == true, let norm = names.distanceNorm {
-          distanceNorm = try loader.norm(norm, count: configuration.hiddenSize)
+          distanceNorm = try loader.norm(
+            norm, count: configuration.hiddenSize, eps: configuration.normEps)
         }
       case .disentangled, .slopes, .none: break
       }
@@ -113,7 +123,8 @@ extension EncoderWeights {
       layers.append(try LayerWeights(&loader, base, configuration, isFirst: layers.isEmpty))
     }
     if let name = names.finalNorm {
-      finalNorm = try loader.norm(name, count: configuration.hiddenSize, hasBias: hasBias)
+      finalNorm = try loader.norm(
+        name, count: configuration.hiddenSize, hasBias: hasBias, eps: configuration.normEps)
     }
   }
 }
@@ -125,12 +136,14 @@ extension LayerWeights {
   ) throws(BertQAError) {
     let (family, biases) = (configuration.family, configuration.biases)
     let names = family.tensors.layer
-    let (hidden, inner) = (configuration.hiddenSize, configuration.intermediateSize)
+    let (hidden, inner) = (configuration.layerWidth, configuration.intermediateSize)
     func projection(
-      _ name: String, parts: Int = 1, hasBias: Bool = true
+      _ name: String, parts: Int = 1, ins: Int? = nil, hasBias: Bool = true
     ) throws(BertQAError) -> LinearWeights {
-      try loader.linear(base + name, outs: parts * hidden, ins: hidden, hasBias: hasBias && biases.attention)
+      try loader.linear(
+        base + name, outs: parts * hidden, ins: ins ?? hidden, hasBias: hasBias && biases.attention)
     }
+    if let names = names.narrow { narrow = try NarrowLayer(&loader, base, names, configuration) }
     if let disentangled = configuration.disentangled, !disentangled.sharesProjections {
       if disentangled.hasQueryProducts, let name = names.distanceKey {
         distanceKey = try projection(name, hasBias: names.headBiases == nil)
@@ -142,7 +155,7 @@ extension LayerWeights {
     if let keyName = names.key, let valueName = names.value {
       query = try projection(names.query)
       key = try projection(keyName)
-      value = try projection(valueName)
+      value = try projection(valueName, ins: narrow?.attention == nil ? nil : configuration.hiddenSize)
       projections = [query, key, value]
     } else if let own = names.headBiases {
       let all = try projection(names.query, parts: 3, hasBias: false)
@@ -164,7 +177,8 @@ extension LayerWeights {
     }
     attentionOutput = try projection(names.attentionOutput)
     if family.norm != .layerNormBefore || !isFirst {
-      attentionNorm = try loader.norm(base + names.attentionNorm, count: hidden, hasBias: biases.norm)
+      attentionNorm = try loader.norm(
+        base + names.attentionNorm, count: hidden, hasBias: biases.norm, eps: configuration.normEps)
     }
     func input(_ name: String, parts: Int = 1) throws(BertQAError) -> LinearWeights {
       try loader.linear(base + name, outs: parts * inner, ins: hidden, hasBias: biases.intermediate)
@@ -185,6 +199,7 @@ extension LayerWeights {
       feedForwardInputs = [both]
     }
     output = try loader.linear(base + names.output, outs: hidden, ins: inner, hasBias: biases.output)
-    outputNorm = try loader.norm(base + names.outputNorm, count: hidden, hasBias: biases.norm)
+    outputNorm = try loader.norm(
+      base + names.outputNorm, count: hidden, hasBias: biases.norm, eps: configuration.outputNormEps)
   }
 }

@@ -116,7 +116,8 @@ extension HeadWeights {
     let layer = Layer(
       linear: try loader.linear(names.dense, outs: hidden, ins: hidden, hasBias: configuration.biases.pooler),
       activation: names.activation ?? configuration.activation,
-      norm: try loader.norm(names.norm, count: hidden, hasBias: configuration.biases.norm))
+      norm: try loader.norm(
+        names.norm, count: hidden, hasBias: configuration.biases.norm, eps: configuration.layerNormEps))
     self.init(
       input: .tokens, layers: [layer],
       vocabularyBias: try loader.vector(names.bias, count: configuration.vocabSize))
@@ -126,12 +127,14 @@ extension HeadWeights {
     _ loader: inout WeightLoader, _ configuration: ModelConfiguration
   ) throws(BertQAError) -> [Layer] {
     let (pooler, hidden) = (configuration.family.pooler, configuration.hiddenSize)
+    guard configuration.hasPooler else { return [] }
     if pooler.isOptional, try !loader.hasLinear(pooler.module) { return [] }
     let linear = try loader.linear(
       pooler.module, outs: hidden, ins: hidden, hasBias: configuration.biases.pooler)
     var layer = Layer(linear: linear, activation: configuration.poolerActivation ?? pooler.activation)
     if let name = pooler.norm {
-      layer.norm = try loader.norm(name, count: hidden, hasBias: configuration.biases.norm)
+      layer.norm = try loader.norm(
+        name, count: hidden, hasBias: configuration.biases.norm, eps: configuration.layerNormEps)
     }
     return [layer]
   }

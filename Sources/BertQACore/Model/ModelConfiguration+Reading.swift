@@ -44,10 +44,12 @@ extension ModelConfiguration {
       }
       layerNormEps = Float(eps)
     }
-    guard hiddenSize % headCount == 0 else {
+    if family.tensors.layer.narrow != nil { narrow = try NarrowSettings(reader) }
+    guard layerWidth % headCount == 0 else {
       throw BertQAError(
         .invalidModel,
-        "\(reader.file): hidden size \(hiddenSize) is not divisible by \(headCount) attention heads")
+        "\(reader.file): \(narrow.width == nil ? "hidden size" : "\"intra_bottleneck_size\"") \(layerWidth) is not divisible by \(headCount) attention heads"
+      )
     }
     if !keys.hasOwnCode { try reader.refuseCode() }
     try Self.checkVariant(reader, family)
@@ -57,6 +59,7 @@ extension ModelConfiguration {
     if let key = family.pooler.activationKey, reader.value(key) != nil {
       poolerActivation = try Self.activation(reader, key, otherwise: "gelu")
     }
+    if let key = family.pooler.presenceKey { hasPooler = try reader.bool(key) ?? true }
     try readVariants(reader)
     switch head {
     case .labels: try readLabels(reader)
@@ -124,6 +127,9 @@ extension ModelConfiguration {
       let size =
         try reader.integer("embedding_size", in: Limit.width) ?? family.configuration.defaults.embeddingSize
       if always || size != hiddenSize { projectedEmbeddingSize = size }
+    case .trigrams:
+      projectedEmbeddingSize =
+        try reader.integer("embedding_size", in: Limit.width) ?? family.configuration.defaults.embeddingSize
     }
     switch family.relativePositions {
     case .none, .slopes: break

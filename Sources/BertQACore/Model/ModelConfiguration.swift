@@ -7,15 +7,19 @@ struct ModelConfiguration: Sendable, Equatable {
   var vocabSize: Int
   var hiddenSize: Int
   var layerCount: Int
-  /// Divides `hiddenSize`.
+  /// Divides `layerWidth`.
   var headCount: Int
   var intermediateSize: Int
   /// The activation of the feed-forward layers.
   var activation = Activation.gelu
-  /// The activation of the layer before a classifier's outputs; nil: the family's.
+  /// True if a classifier may have a layer before its outputs.
+  var hasPooler = true
+  /// The activation of that layer; nil: the family's.
   var poolerActivation: Activation?
   /// The width of embeddings that a linear layer converts to hidden vectors; nil: they are hidden vectors.
   var projectedEmbeddingSize: Int?
+  /// For families with bottlenecks.
+  var narrow = NarrowSettings()
   /// For families whose layers share weights.
   var layerGroups = LayerGroups()
   /// The maximum number of tokens in an input.
@@ -64,8 +68,17 @@ struct ModelConfiguration: Sendable, Equatable {
     var pooler = true
   }
 
+  /// The number of features inside a layer: `hiddenSize`, or the width between its bottlenecks.
+  var layerWidth: Int { narrow.width ?? hiddenSize }
+
   /// The number of features of one attention head.
-  var headSize: Int { hiddenSize / headCount }
+  var headSize: Int { layerWidth / headCount }
+
+  /// The constant in norms; nil: they only scale and shift.
+  var normEps: Float? { narrow.hasNorms ? layerNormEps : nil }
+
+  /// `normEps` of the norms of embeddings and of layers' outputs.
+  var outputNormEps: Float? { narrow.hasNorms ? family.configuration.outputNormEps ?? layerNormEps : nil }
 
   /// The factor of scores before the softmax.
   var attentionScale: Float {
@@ -73,6 +86,12 @@ struct ModelConfiguration: Sendable, Equatable {
   }
 
   var embeddingSize: Int { projectedEmbeddingSize ?? hiddenSize }
+
+  /// True if the word embeddings of three tokens are projected together.
+  var hasTrigrams: Bool { if case .trigrams = family.embeddings { true } else { false } }
+
+  /// The width of positions, token types and the embeddings' norm.
+  var positionSize: Int { hasTrigrams ? hiddenSize : embeddingSize }
 
   /// The row of the position table for the first token.
   var firstPositionRow: Int { paddingID.map { $0 + 1 } ?? 0 }

@@ -97,10 +97,13 @@ struct WeightLoader {
   }
 
   /// Checkpoints converted from TensorFlow may use its names, gamma and beta.
-  func norm(_ module: String, count: Int, hasBias: Bool = true) throws(BertQAError) -> NormWeights {
+  func norm(
+    _ module: String, count: Int, hasBias: Bool = true, eps: Float?
+  ) throws(BertQAError) -> NormWeights {
     NormWeights(
       weight: try vector("\(module).weight", alias: "\(module).gamma", count: count),
-      bias: hasBias ? try vector("\(module).bias", alias: "\(module).beta", count: count) : nil)
+      bias: hasBias ? try vector("\(module).bias", alias: "\(module).beta", count: count) : nil,
+      eps: eps)
   }
 
   func vector(

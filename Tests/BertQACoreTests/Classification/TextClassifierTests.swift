@@ -7,7 +7,7 @@ import Testing
   static let names = [
     "tiny-bert-classifier", "tiny-bert-regression", "tiny-distilbert-classifier", "tiny-camembert-classifier",
     "tiny-electra-classifier", "tiny-albert-classifier", "tiny-mpnet-classifier", "tiny-deberta-classifier",
-    "tiny-deberta-v1-classifier",
+    "tiny-deberta-v1-classifier", "tiny-mobilebert-classifier",
     "tiny-modernbert-classifier", "tiny-gte-classifier",
   ]
 

@@ -8,7 +8,7 @@ import Testing
     "tiny-bert-embedder", "tiny-distilbert-embedder", "tiny-xlm-roberta-embedder", "tiny-electra-embedder",
     "tiny-albert-embedder", "tiny-mpnet-embedder", "tiny-deberta-embedder", "tiny-deberta-v1-embedder",
     "tiny-modernbert-embedder",
-    "tiny-nomic-embedder", "tiny-gte-embedder", "tiny-jina-embedder",
+    "tiny-nomic-embedder", "tiny-gte-embedder", "tiny-jina-embedder", "tiny-mobilebert-embedder",
   ]
 
   private func embed(

@@ -47,7 +47,9 @@ private func distance(_ left: [Float], _ right: [Float]) -> Float {
     }
   }
 
-  @Test(arguments: ["tiny-bert", "tiny-roberta", "tiny-albert", "tiny-deberta"], instructionSets)
+  @Test(
+    arguments: ["tiny-bert", "tiny-roberta", "tiny-albert", "tiny-deberta", "tiny-mobilebert"],
+    instructionSets)
   func threadsChangeNoBit(name: String, isa: Int32) throws {
     let tiny = try TinyModel(name)
     let one = try #require(try tiny.encoder(threads: 1, isa: isa))

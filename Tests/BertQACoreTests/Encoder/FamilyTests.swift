@@ -19,7 +19,7 @@ import Testing
   @Test(
     arguments: [
       "tiny-xlm-roberta-entities", "tiny-electra-entities", "tiny-albert-entities", "tiny-mpnet-entities",
-      "tiny-deberta-entities", "tiny-modernbert-entities",
+      "tiny-deberta-entities", "tiny-modernbert-entities", "tiny-mobilebert-entities",
     ],
     instructionSets)
   func labelsOfTokensAreThoseOfTransformers(name: String, isa: Int32) throws {

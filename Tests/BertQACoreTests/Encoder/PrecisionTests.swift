@@ -67,7 +67,7 @@ import Testing
   @Test(
     arguments: [
       "tiny-bert", "tiny-electra", "tiny-albert", "tiny-mpnet", "tiny-deberta", "tiny-deberta-v1",
-      "tiny-modernbert",
+      "tiny-modernbert", "tiny-mobilebert",
     ], paths)
   func neitherCompanyNorThreadsChangeABit(name: String, path: Path) throws {
     let tiny = try TinyModel(name)

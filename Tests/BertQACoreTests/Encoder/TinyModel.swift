@@ -6,7 +6,7 @@ import Foundation
 struct TinyModel {
   static let names = [
     "tiny-bert", "tiny-bert-cased", "tiny-distilbert", "tiny-roberta", "tiny-electra", "tiny-albert",
-    "tiny-mpnet", "tiny-deberta", "tiny-deberta-v1", "tiny-modernbert",
+    "tiny-mpnet", "tiny-deberta", "tiny-deberta-v1", "tiny-modernbert", "tiny-mobilebert",
   ]
 
   /// One window and its logits.

@@ -30,6 +30,10 @@ from transformers import (
     ElectraForSequenceClassification,
     ElectraForTokenClassification,
     ElectraModel,
+    MobileBertForQuestionAnswering,
+    MobileBertForSequenceClassification,
+    MobileBertForTokenClassification,
+    MobileBertModel,
     MPNetForQuestionAnswering,
     MPNetForSequenceClassification,
     MPNetForTokenClassification,
@@ -153,6 +157,45 @@ MODELS = {
         DISENTANGLED | {"num_labels": 3, "pos_att_type": ["c2p"], "position_biased_input": True},
     ),
     "tiny-deberta-v1-embedder": (DebertaModel, torch.bfloat16, DISENTANGLED | {"pos_att_type": ["c2p", "p2c"]}),
+    # As published: queries and keys from a bottleneck of their own, and norms that only scale and shift.
+    "tiny-mobilebert": (
+        MobileBertForQuestionAnswering,
+        torch.float16,
+        {"embedding_size": 12, "intra_bottleneck_size": 16, "num_feedforward_networks": 3},
+    ),
+    "tiny-mobilebert-classifier": (
+        MobileBertForSequenceClassification,
+        torch.float32,
+        {
+            "embedding_size": 8,
+            "intra_bottleneck_size": 8,
+            "use_bottleneck_attention": True,
+            "normalization_type": "layer_norm",
+            "num_labels": 3,
+            "hidden_act": "gelu",
+        },
+    ),
+    "tiny-mobilebert-entities": (
+        MobileBertForTokenClassification,
+        torch.bfloat16,
+        {
+            "embedding_size": 8,
+            "use_bottleneck": False,
+            "num_feedforward_networks": 1,
+            "id2label": dict(enumerate(tiny.TAGS)),
+        },
+    ),
+    # Wider between its bottlenecks than outside.
+    "tiny-mobilebert-embedder": (
+        MobileBertModel,
+        torch.bfloat16,
+        {
+            "embedding_size": 40,
+            "intra_bottleneck_size": 24,
+            "num_feedforward_networks": 2,
+            "normalization_type": "layer_norm",
+        },
+    ),
 }
 
 
@@ -257,6 +300,14 @@ def run(model, tokenizer, first, second=None):
         return model(**inputs)
 
 
+def damp(model):
+    """Keeps numbers from growing with each layer where norms do not."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith("LayerNorm.weight"):
+                parameter *= 0.5
+
+
 def make(name, seed):
     kind, dtype, settings = MODELS[name]
     settings = dict(settings)
@@ -265,6 +316,8 @@ def make(name, seed):
     generator = torch.Generator().manual_seed(seed)
     model = kind._from_config(config, attn_implementation="eager").eval()
     tiny.randomise(model, generator)
+    if getattr(config, "normalization_type", None) == "no_norm":
+        damp(model)
     model.to(dtype).float()
     folder = tiny.save(name, model, dtype, family.pieces, cased=False)
     tokenizer = write_tokenizer(folder, family)

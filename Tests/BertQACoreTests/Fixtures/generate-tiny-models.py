@@ -102,7 +102,7 @@ def randomise(model, generator):
                 parameter.copy_(1 + 0.2 * noise)
             elif name.endswith("bias"):
                 parameter.copy_(0.2 * noise)
-            elif "embedding" in name:
+            elif "embedding" in name and "transformation" not in name:
                 parameter.copy_(noise)
             else:
                 parameter.copy_(noise * 1.5 / parameter.shape[1] ** 0.5)

@@ -49,6 +49,23 @@ struct LoadedModelTests {
     #expect(model.tokenizer.vocabularySize == 10)
   }
 
+  /// MobileBERT's file tells whether a classifier has a layer before its outputs.
+  @Test func poolerByConfiguration() throws {
+    for (isSet, layers) in [(nil, 2), (true, 2), (false, 1)] as [(Bool?, Int)] {
+      var checkpoint = TinyCheckpoint(.mobileBert, task: .classify)
+      checkpoint.config["classifier_activation"] = isSet.map(JSON.bool)
+      try checkpoint.write(to: directory)
+      #expect(try load().head.layers.count == layers)
+      checkpoint.rename { $0.contains("pooler") ? nil : $0 }
+      try checkpoint.write(to: directory)
+      if layers == 1 {
+        #expect(try load().ignoredTensors.isEmpty)
+      } else {
+        #expect(failure { _ = try load() }?.message.contains("mobilebert.pooler.dense.weight") == true)
+      }
+    }
+  }
+
   /// Without "architectures" the tensors tell the head, where they can.
   @Test(arguments: TinyCheckpoint.families)
   func withoutArchitecturesByTensors(family: EncoderFamily) throws {
@@ -58,7 +75,7 @@ struct LoadedModelTests {
       "MPNet": "mpnet", "Deberta": "deberta", "DebertaV2": "deberta-v2", "ModernBert": "modernbert",
       "Ernie": "ernie",
       "Data2VecText": "data2vec-text", "NomicBert": "nomic_bert", "Gte": "gte", "New": "new",
-      "JinaBert": "jinabert",
+      "JinaBert": "jinabert", "MobileBert": "mobilebert",
     ]
     let type = try #require(family.classPrefixes.first.flatMap { types[$0] })
     for task in [ModelTask.embed, .answer, .classify, .entities] {

@@ -219,6 +219,42 @@ struct ModelConfigurationTests {
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "no error")")
   }
 
+  @Test func readsBottlenecks() throws {
+    let usual = try readModel("MobileBertModel")
+    #expect(usual.hiddenSize == 512 && usual.embeddingSize == 128 && usual.positionSize == 512)
+    #expect(usual.layerWidth == 128 && usual.headSize == 32 && usual.activation == .relu)
+    #expect(
+      usual.narrow
+        == NarrowSettings(width: 128, hasAttentionInput: true, feedForwardCount: 3, hasNorms: false))
+    #expect(usual.normEps == nil && usual.outputNormEps == nil && usual.hasPooler)
+    // By the numbers of transformers' modules, whose size "true_hidden_size" only repeats.
+    let other = try readModel(
+      "MobileBertModel",
+      """
+      "normalization_type": "layer_norm", "layer_norm_eps": 1e-6, "intra_bottleneck_size": 64, "embedding_size": 32,
+      "use_bottleneck_attention": true, "key_query_shared_bottleneck": false, "num_feedforward_networks": 1,
+      "true_hidden_size": 512, "classifier_activation": false
+      """)
+    #expect(other.narrow == NarrowSettings(width: 64))
+    #expect(other.normEps == 1e-6 && other.outputNormEps == 1e-5 && !other.hasPooler)
+    let none = try readModel(
+      "MobileBertModel", "\"use_bottleneck\": false, \"key_query_shared_bottleneck\": false")
+    #expect(none.narrow.width == nil && none.layerWidth == 512 && none.narrow.feedForwardCount == 3)
+  }
+
+  @Test(arguments: [
+    ("\"key_query_shared_bottleneck\": false", "\"key_query_shared_bottleneck\" is false"),
+    ("\"normalization_type\": \"rms_norm\"", "\"normalization_type\" is \"rms_norm\""),
+    ("\"trigram_input\": false", "\"trigram_input\" is false; only true"),
+    ("\"num_feedforward_networks\": 0", "\"num_feedforward_networks\" is 0, expected an integer in 1"),
+    ("\"intra_bottleneck_size\": 6", "\"intra_bottleneck_size\" 6 is not divisible by 4 attention heads"),
+    ("\"intra_bottleneck_size\": \"wide\"", "\"intra_bottleneck_size\" is"),
+  ])
+  func refusesOtherMobileBerts(members: String, message: String) throws {
+    let error = failure { _ = try readModel("MobileBertModel", members) }
+    #expect(error?.message.contains(message) == true, "\(error?.message ?? "no error")")
+  }
+
   @Test func positionsAfterPadding() throws {
     let usual = try readModel("RobertaModel", "\"max_position_embeddings\": 514")
     #expect(usual.maxPositions == 512 && usual.paddingID == 1)

@@ -34,7 +34,10 @@ struct QuantizerTests {
     let names = family.tensors
     var floats = [names.questionAnswering, names.classifier, names.tokenClassifier, family.pooler.module]
     floats += [names.distances].compactMap(\.self)
-    if case .projected(let name, _) = family.embeddings { floats.append(name) }
+    switch family.embeddings {
+    case .hidden: break
+    case .projected(let name, _), .trigrams(let name): floats.append(name)
+    }
     var squares = 0.0
     var count = 0
     before.withTensors { before in

@@ -6,7 +6,7 @@ struct TinyCheckpoint {
   static let families = [
     EncoderFamily.bert, .distilBert, .roberta, .electra, .albert, .mpnet, .deberta, .debertaV2, .modernBert,
     .ernie,
-    .data2VecText, .nomicBert, .gte, .new, .jinaBert,
+    .data2VecText, .nomicBert, .gte, .new, .jinaBert, .mobileBert,
   ]
   /// Where embeddings are projected.
   static let projectedEmbeddingSize = 6
@@ -50,13 +50,19 @@ struct TinyCheckpoint {
       add("\(name).weight", [width ?? hidden])
       if normHasBias { add("\(name).bias", [width ?? hidden]) }
     }
-    var (width, infix) = (hidden, "")
-    if case .projected(let name, _) = family.embeddings {
-      width = Self.projectedEmbeddingSize
-      linear(name, hidden, width)
+    var (words, width, infix) = (hidden, hidden, "")
+    switch family.embeddings {
+    case .hidden: break
+    case .projected(let name, _):
+      words = Self.projectedEmbeddingSize
+      width = words
+      linear(name, hidden, words)
+    case .trigrams(let name):
+      words = Self.projectedEmbeddingSize
+      linear(name, hidden, 3 * words)
     }
     if case .groups(let name) = family.layerSharing { infix = "\(name)0." }
-    add("\(names.wordEmbeddings).weight", [12, width])
+    add("\(names.wordEmbeddings).weight", [12, words])
     if let name = names.positionEmbeddings { add("\(name).weight", [16, width]) }
     if let name = names.tokenTypeEmbeddings { add("\(name).weight", [2, width]) }
     norm(names.embeddingNorm, width)
@@ -70,12 +76,14 @@ struct TinyCheckpoint {
     }
     if let name = names.distanceNorm { norm(name) }
     let layer = names.layer
+    // Inside a layer.
+    let within = layer.narrow == nil ? hidden : Self.bottleneckSize(heads: heads)
     for index in 0..<layers {
       let base = "\(names.layers)\(index).\(infix)"
       let projections = [layer.query, layer.key, layer.value].compactMap(\.self)
       for name in projections {
         linear(
-          base + name, 3 / projections.count * hidden, hidden,
+          base + name, 3 / projections.count * within, name == layer.value ? hidden : within,
           hasBias: biases.attention == .always && layer.headBiases == nil)
       }
       if let own = layer.headBiases { for name in [own.query, own.value] { add(base + name, [hidden]) } }
@@ -83,8 +91,8 @@ struct TinyCheckpoint {
         linear(base + name, hidden, hidden, hasBias: layer.headBiases == nil)
       }
       if let name = layer.distanceQuery { linear(base + name, hidden, hidden) }
-      linear(base + layer.attentionOutput, hidden, hidden, hasBias: biases.attention == .always)
-      if index > 0 || family.norm != .layerNormBefore { norm(base + layer.attentionNorm) }
+      linear(base + layer.attentionOutput, within, within, hasBias: biases.attention == .always)
+      if index > 0 || family.norm != .layerNormBefore { norm(base + layer.attentionNorm, within) }
       var inputs = inner
       switch family.feedForward {
       case .dense: break
@@ -92,9 +100,20 @@ struct TinyCheckpoint {
         linear(base + name, inner, hidden, hasBias: biases.intermediate == .always)
       case .gated(.behind), .gated(.before): inputs = 2 * inner
       }
-      linear(base + layer.intermediate, inputs, hidden, hasBias: biases.intermediate == .always)
-      linear(base + layer.output, hidden, inner, hasBias: biases.output == .always)
-      norm(base + layer.outputNorm)
+      linear(base + layer.intermediate, inputs, within, hasBias: biases.intermediate == .always)
+      linear(base + layer.output, within, inner, hasBias: biases.output == .always)
+      norm(base + layer.outputNorm, within)
+      if let narrow = layer.narrow {
+        func step(_ module: String, _ outs: Int, _ ins: Int) {
+          linear("\(base)\(module).dense", outs, ins)
+          norm("\(base)\(module).LayerNorm", outs)
+        }
+        step(narrow.input, within, hidden)
+        step(narrow.attention, within, hidden)
+        linear("\(base)\(narrow.feedForwards).0.intermediate.dense", inner, within)
+        step("\(narrow.feedForwards).0.output", within, inner)
+        step(narrow.output, hidden, within)
+      }
     }
     if let name = names.finalNorm { norm(name) }
     if task == .classify || task != .embed && family.pooler.isForTokens {
@@ -117,6 +136,8 @@ struct TinyCheckpoint {
     case .embed, .predict: break
     }
   }
+
+  private static func bottleneckSize(heads: Int) -> Int { 2 * heads }
 
   private static func config(
     _ family: EncoderFamily, hidden: Int, heads: Int, inner: Int, layers: Int
@@ -143,6 +164,8 @@ struct TinyCheckpoint {
         "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
         "hidden_act": .string("gelu"), "type_vocab_size": integer(2),
         "embedding_size": integer(projectedEmbeddingSize), "num_hidden_groups": integer(layers),
+        "intra_bottleneck_size": integer(bottleneckSize(heads: heads)),
+        "num_feedforward_networks": integer(2),
         "layer_norm_eps": .number(.init(double: 1e-6, integer: nil)),
       ]
       : [

@@ -19,6 +19,7 @@ MODELS = [
     "tiny-deberta",
     "tiny-deberta-v1",
     "tiny-modernbert",
+    "tiny-mobilebert",
 ]
 # f32: the largest error. Others: the rms error as a share of the logits' rms. The models are random, with 32
 # hidden units.

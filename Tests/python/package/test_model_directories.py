@@ -35,6 +35,7 @@ MODELS = [
     "tiny-lstm",
     "tiny-deberta",
     "tiny-deberta-v1",
+    "tiny-mobilebert",
 ]
 
 # OutOfMemory: of weights that no mapping has room for.

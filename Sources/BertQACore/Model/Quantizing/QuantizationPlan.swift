@@ -27,6 +27,11 @@ struct QuantizationPlan {
       quantize(layer.feedForwardInputs)
       quantize([layer.output])
       keep(layer.outputNorm)
+      if let narrow = layer.narrow {
+        quantize(narrow.feedForwards.map(\.intermediate))
+        quantize(narrow.steps.map(\.linear))
+        for step in narrow.steps { keep(step.norm) }
+      }
     }
     if let norm = encoder.finalNorm { keep(norm) }
     for layer in model.head.layers {

@@ -25,16 +25,6 @@ struct ParameterConverter {
       eps: weights.eps)
   }
 
-  mutating func narrow(
-    _ layer: NarrowLayer<LinearWeights, NormWeights>?
-  ) throws(BertQAError) -> NarrowLayer<LinearLayer, Parameters.Norm>? {
-    guard let layer else { return nil }
-    return try layer.map({ weights throws(BertQAError) in try linear(weights) }) {
-      weights throws(BertQAError) in
-      try norm(weights)
-    }
-  }
-
   mutating func projections(_ layer: LayerWeights) throws(BertQAError) -> Parameters.Projections {
     let query = try linear(layer.query)
     let key = try linear(layer.key)

@@ -111,7 +111,10 @@ final class Parameters: @unchecked Sendable {
           intermediate: try converter.linear(layer.intermediate),
           gate: try layer.gate.map { gate throws(BertQAError) in try converter.linear(gate) },
           output: try converter.linear(layer.output),
-          outputNorm: try converter.norm(layer.outputNorm), narrow: try converter.narrow(layer.narrow),
+          outputNorm: try converter.norm(layer.outputNorm),
+          narrow: try layer.narrow.map { narrow throws(BertQAError) in
+            try NarrowLayer(narrow, &converter)
+          },
           reach: kind.reach, rotary: kind.rotary,
           distanceVectors: distanceVectors))
     }

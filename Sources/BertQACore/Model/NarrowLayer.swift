@@ -1,8 +1,9 @@
 /// The parts of a layer that only MobileBERT has (Sun et al. 2020, https://arxiv.org/abs/2004.02984): bottlenecks
 /// around what the layer computes, and further feed-forward layers.
 ///
-/// As a checkpoint has them, `NarrowLayer<LinearWeights, NormWeights>`, or as the kernels take them.
-struct NarrowLayer<Linear, Norm> {
+/// As a checkpoint has them, `NarrowLayer<LinearWeights, NormWeights>`, or as the kernels take them. Immutable. It
+/// is a class because layers are copied, and those of most families have none.
+final class NarrowLayer<Linear, Norm> {
   /// A linear layer and the norm of its outputs, for `output` after the residual addition.
   struct Step {
     var linear: Linear
@@ -16,14 +17,21 @@ struct NarrowLayer<Linear, Norm> {
 
   /// From hidden vectors to the residual stream inside the layer. nil in models without bottlenecks, whose layers
   /// compute with hidden vectors.
-  var input: Step?
+  let input: Step?
   /// From hidden vectors to those of which queries and keys are made. Values are then made of hidden vectors. nil: all
   /// three are made of the stream inside the layer.
-  var attention: Step?
+  let attention: Step?
   /// From the stream inside the layer back to hidden vectors.
-  var output: Step?
+  let output: Step?
   /// These come between attention and the feed-forward layer that every family has.
-  var feedForwards: [FeedForward]
+  let feedForwards: [FeedForward]
+
+  init(input: Step?, attention: Step?, output: Step?, feedForwards: [FeedForward]) {
+    self.input = input
+    self.attention = attention
+    self.output = output
+    self.feedForwards = feedForwards
+  }
 
   /// The parts in the order of computation.
   var steps: [Step] {
@@ -35,55 +43,54 @@ extension NarrowLayer: Sendable where Linear: Sendable, Norm: Sendable {}
 extension NarrowLayer.Step: Sendable where Linear: Sendable, Norm: Sendable {}
 extension NarrowLayer.FeedForward: Sendable where Linear: Sendable, Norm: Sendable {}
 
-extension NarrowLayer {
-  /// Returns the layer with all parts in another form.
-  func map<NewLinear, NewNorm>(
-    _ linear: (Linear) throws(BertQAError) -> NewLinear, _ norm: (Norm) throws(BertQAError) -> NewNorm
-  ) throws(BertQAError) -> NarrowLayer<NewLinear, NewNorm> {
-    typealias New = NarrowLayer<NewLinear, NewNorm>
-    func step(_ own: Step?) throws(BertQAError) -> New.Step? {
-      guard let own else { return nil }
-      return New.Step(linear: try linear(own.linear), norm: try norm(own.norm))
-    }
-    var new = New(
-      input: try step(input), attention: try step(attention), output: try step(output), feedForwards: [])
-    for own in feedForwards {
-      new.feedForwards.append(
-        New.FeedForward(
-          intermediate: try linear(own.intermediate),
-          output: New.Step(linear: try linear(own.output.linear), norm: try norm(own.output.norm))))
-    }
-    return new
-  }
-}
-
 extension NarrowLayer<LinearWeights, NormWeights> {
   /// - Parameter base: the prefix of the names of the layer's modules.
-  init(
+  convenience init(
     _ loader: inout WeightLoader, _ base: String, _ names: EncoderFamily.NarrowNames,
     _ configuration: ModelConfiguration
   ) throws(BertQAError) {
     let (hidden, width) = (configuration.hiddenSize, configuration.layerWidth)
+    let (inner, narrow) = (configuration.intermediateSize, configuration.narrow)
     func step(_ module: String, outs: Int, ins: Int) throws(BertQAError) -> Step {
       Step(
         linear: try loader.linear("\(base)\(module).dense", outs: outs, ins: ins),
         norm: try loader.norm("\(base)\(module).LayerNorm", count: outs, eps: configuration.normEps))
     }
-    feedForwards = []
-    let inner = configuration.intermediateSize
-    for index in 0..<configuration.narrow.feedForwardCount {
+    var feedForwards: [FeedForward] = []
+    for index in 0..<narrow.feedForwardCount {
       let module = "\(names.feedForwards).\(index)"
       feedForwards.append(
         FeedForward(
           intermediate: try loader.linear("\(base)\(module).intermediate.dense", outs: inner, ins: width),
           output: try step("\(module).output", outs: width, ins: inner)))
     }
-    guard configuration.narrow.width != nil else { return }
-    input = try step(names.input, outs: width, ins: hidden)
-    if configuration.narrow.hasAttentionInput {
-      attention = try step(names.attention, outs: width, ins: hidden)
+    guard narrow.width != nil else {
+      self.init(input: nil, attention: nil, output: nil, feedForwards: feedForwards)
+      return
     }
-    output = try step(names.output, outs: hidden, ins: width)
+    self.init(
+      input: try step(names.input, outs: width, ins: hidden),
+      attention: narrow.hasAttentionInput ? try step(names.attention, outs: width, ins: hidden) : nil,
+      output: try step(names.output, outs: hidden, ins: width), feedForwards: feedForwards)
+  }
+}
+
+extension NarrowLayer<LinearLayer, Parameters.Norm> {
+  /// Converts a checkpoint's layer.
+  convenience init(
+    _ weights: NarrowLayer<LinearWeights, NormWeights>, _ converter: inout ParameterConverter
+  ) throws(BertQAError) {
+    func step(_ own: NarrowLayer<LinearWeights, NormWeights>.Step) throws(BertQAError) -> Step {
+      Step(linear: try converter.linear(own.linear), norm: try converter.norm(own.norm))
+    }
+    var feedForwards: [FeedForward] = []
+    for own in weights.feedForwards {
+      feedForwards.append(
+        FeedForward(intermediate: try converter.linear(own.intermediate), output: try step(own.output)))
+    }
+    self.init(
+      input: try weights.input.map(step), attention: try weights.attention.map(step),
+      output: try weights.output.map(step), feedForwards: feedForwards)
   }
 }
 

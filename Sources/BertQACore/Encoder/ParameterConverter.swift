@@ -25,6 +25,23 @@ struct ParameterConverter {
       eps: weights.eps)
   }
 
+  mutating func narrow(
+    _ weights: NarrowLayer<LinearWeights, NormWeights>
+  ) throws(BertQAError) -> NarrowLayer<LinearLayer, Parameters.Norm> {
+    typealias Narrow = NarrowLayer<LinearLayer, Parameters.Norm>
+    func step(_ own: NarrowLayer<LinearWeights, NormWeights>.Step) throws(BertQAError) -> Narrow.Step {
+      Narrow.Step(linear: try linear(own.linear), norm: try norm(own.norm))
+    }
+    var feedForwards: [Narrow.FeedForward] = []
+    for own in weights.feedForwards {
+      feedForwards.append(
+        Narrow.FeedForward(intermediate: try linear(own.intermediate), output: try step(own.output)))
+    }
+    return Narrow(
+      input: try weights.input.map(step), attention: try weights.attention.map(step),
+      output: try weights.output.map(step), feedForwards: feedForwards)
+  }
+
   mutating func projections(_ layer: LayerWeights) throws(BertQAError) -> Parameters.Projections {
     let query = try linear(layer.query)
     let key = try linear(layer.key)

@@ -112,9 +112,7 @@ final class Parameters: @unchecked Sendable {
           gate: try layer.gate.map { gate throws(BertQAError) in try converter.linear(gate) },
           output: try converter.linear(layer.output),
           outputNorm: try converter.norm(layer.outputNorm),
-          narrow: try layer.narrow.map { narrow throws(BertQAError) in
-            try NarrowLayer(narrow, &converter)
-          },
+          narrow: try layer.narrow.map { narrow throws(BertQAError) in try converter.narrow(narrow) },
           reach: kind.reach, rotary: kind.rotary,
           distanceVectors: distanceVectors))
     }

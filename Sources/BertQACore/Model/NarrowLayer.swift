@@ -75,25 +75,6 @@ extension NarrowLayer<LinearWeights, NormWeights> {
   }
 }
 
-extension NarrowLayer<LinearLayer, Parameters.Norm> {
-  /// Converts a checkpoint's layer.
-  convenience init(
-    _ weights: NarrowLayer<LinearWeights, NormWeights>, _ converter: inout ParameterConverter
-  ) throws(BertQAError) {
-    func step(_ own: NarrowLayer<LinearWeights, NormWeights>.Step) throws(BertQAError) -> Step {
-      Step(linear: try converter.linear(own.linear), norm: try converter.norm(own.norm))
-    }
-    var feedForwards: [FeedForward] = []
-    for own in weights.feedForwards {
-      feedForwards.append(
-        FeedForward(intermediate: try converter.linear(own.intermediate), output: try step(own.output)))
-    }
-    self.init(
-      input: try weights.input.map(step), attention: try weights.attention.map(step),
-      output: try weights.output.map(step), feedForwards: feedForwards)
-  }
-}
-
 extension EncoderFamily {
   /// The modules of a `NarrowLayer`. Each has the modules "dense" and "LayerNorm".
   struct NarrowNames: Sendable, Equatable {

@@ -43,7 +43,7 @@ extension Context {
     _ = try recognizer().recognizeEach([], options)
   }
 
-  private func recognizer() throws(BertQAError) -> EntityRecognizer {
+  private func recognizer() throws(BertQAError) -> any EntityFinder {
     guard case .entities(let recognizer) = try runningEngine() else {
       throw wrongModel(needed: .entities)
     }

@@ -7,7 +7,7 @@ enum Engine: Sendable {
   case classification(TextClassifier)
   case embedding(any Embedder)
   case embeddingClassification(EmbeddingClassifier)
-  case entities(EntityRecognizer)
+  case entities(any EntityFinder)
   case languageModel(SequenceModel)
 
   /// nil for models that read words rather than tokens.
@@ -18,7 +18,7 @@ enum Engine: Sendable {
     case .classification(let classifier): classifier.reader.reader.tokenizer
     case .embedding(let embedder): embedder.tokenizer
     case .embeddingClassification(let classifier): classifier.embedder.tokenizer
-    case .entities(let recognizer): recognizer.reader.tokenizer
+    case .entities(let finder): finder.tokenizer
     case .wordCounts, .languageModel: nil
     }
   }
@@ -73,6 +73,13 @@ struct LoadedEngine {
       try self.init(model, options, ModelInfo(directory: directory.name), directory.monitor)
       return
     }
+    if let files = try PromptedModelFiles(directory) {
+      var info = ModelInfo(directory: directory.name)
+      info.architecture = files.architecture.name
+      info.task = files.architecture.task
+      try self.init(LoadedModel(files), .vectors, options, info, directory.monitor)
+      return
+    }
     let source = try directory.object(in: "config.json")
     try self.init(directory, source, Architecture(source, directory), options)
   }
@@ -105,6 +112,8 @@ struct LoadedEngine {
     case .encoder(_, let head):
       try self.init(
         LoadedModel(directory, source, architecture), head, options, info, directory.monitor)
+    case .prompted:
+      throw BertQAError(.internal, "\(source.file): \(architecture.name) has a file of its own")
     case .linear:
       throw BertQAError(
         .unsupported,
@@ -184,7 +193,9 @@ struct LoadedEngine {
       encoder.arithmetic == .int8 && !model.encoder.layers.allSatisfy { $0.query.weight.dataType == .i8 }
     info.instructionSet = InstructionSet(rawValue: encoder.kernels.table.isa)
     info.threads = Self.threads(options)
-    info.family = configuration.family.classPrefixes.first { info.architecture.hasPrefix($0) } ?? ""
+    let prefixes = configuration.family.classPrefixes
+    info.family =
+      model.prompted == nil ? prefixes.first { info.architecture.hasPrefix($0) } ?? "" : prefixes[0]
     info.vocabularySize = model.tokenizer.vocabularySize
     info.tokenizer = model.tokenizer.summary
     info.embedding = model.embedding.map { EmbeddingInfo($0) }
@@ -200,6 +211,10 @@ struct LoadedEngine {
     let reader = WindowReader(
       tokenizer: try model.tokenizer.makeTokenizer(monitor), model: encoder,
       maxPositions: configuration.maxPositions)
+    if let prompted = model.prompted {
+      self.init(.entities(try PromptedRecognizer(reader, model, prompted, encoder)), info)
+      return
+    }
     switch head {
     case .spans:
       let answerer = QuestionAnswerer(

@@ -151,10 +151,6 @@ struct TokenEmbedder: Sendable {
   }
 }
 
-extension Tokenizer {
-  fileprivate func id(spelled piece: String) -> Int32? { Array(piece.utf8).withUnsafeBufferPointer(id) }
-}
-
 extension TokenVectors {
   /// The bytes that `append` has counted.
   fileprivate var byteCount: Int { (ids.capacity + values.capacity) * MemoryLayout<Float>.stride }

@@ -93,7 +93,13 @@ extension EntityList {
     _ parts: [(label: String, bytes: TextRange, score: Float, reason: EntityReason?)],
     call: CallOptions = CallOptions()
   ) throws(BertQAError) {
-    let monitor = CallMonitor(call)
+    try self.init(of: text, parts, CallMonitor(call))
+  }
+
+  init(
+    of text: UnsafeBufferPointer<UInt8>,
+    _ parts: [(label: String, bytes: TextRange, score: Float, reason: EntityReason?)], _ monitor: CallMonitor
+  ) throws(BertQAError) {
     try monitor.checkNow()
     for (_, bytes, _, _) in parts where bytes.start < 0 || bytes.start > bytes.end || bytes.end > text.count {
       throw BertQAError(

@@ -1,10 +1,22 @@
-/// Finds entities of texts with an encoder that labels tokens. Immutable.
-struct EntityRecognizer: Sendable {
+/// Finds entities of texts with a model. Immutable.
+protocol EntityFinder: Sendable {
+  var tokenizer: any Tokenizer { get }
+
+  /// Returns one result or failure per text, in order. Throws failures of the whole call.
+  func recognizeEach(
+    _ texts: [UnsafeBufferPointer<UInt8>], _ options: EntityOptions
+  ) throws(BertQAError) -> [Result<EntityList, BertQAError>]
+}
+
+/// Finds entities of texts with an encoder that labels tokens.
+struct EntityRecognizer: EntityFinder {
   var reader: WindowReader
   /// By column of the head.
   let labels: EntityLabels
   /// The default for calls; not `model`.
   let aggregation: TokenAggregation
+
+  var tokenizer: any Tokenizer { reader.tokenizer }
 
   init(reader: WindowReader, labels: [String], aggregation: TokenAggregation) {
     self.reader = reader
@@ -12,20 +24,20 @@ struct EntityRecognizer: Sendable {
     self.aggregation = aggregation == .model ? .simple : aggregation
   }
 
-  /// Returns one result or failure per text, in order. Throws failures of the whole call.
   func recognizeEach(
     _ texts: [UnsafeBufferPointer<UInt8>], _ options: EntityOptions
   ) throws(BertQAError) -> [Result<EntityList, BertQAError>] {
     let monitor = CallMonitor(options.call)
-    let tokenizer = reader.tokenizer
+    guard !options.isNested else {
+      throw BertQAError(
+        .invalidArgument, argument: "nested",
+        "is on, but this model labels tokens, so its entities never overlap")
+    }
     let layout = try WindowLayout(
       maxSequenceLength: options.maxSequenceLength, documentStride: options.documentStride,
       maxPositions: reader.maxPositions, template: tokenizer.template)
     let aggregation = options.aggregation == .model ? aggregation : options.aggregation
-    guard options.threshold >= 0, options.threshold <= 1 else {
-      throw BertQAError(
-        .invalidArgument, argument: "threshold", "is \(options.threshold), but must be 0 to 1")
-    }
+    try options.checkThreshold()
     let aggregator = EntityAggregator(
       labels, aggregation, isWanted: try labels.isWanted(options, aggregation),
       threshold: options.threshold, monitor)
@@ -55,11 +67,12 @@ struct EntityRecognizer: Sendable {
 /// Options for finding entities. The names in parentheses are those of the C header.
 public struct EntityOptions: BatchOptions, Sendable {
   public var aggregation = TokenAggregation.model
-  /// The labels to return, with or without B- and I-; empty: all that are not ignored.
+  /// The labels to return, with or without B- and I-; empty: all that are not ignored. For a model that finds what
+  /// labels name, the labels to find: at least one.
   public var labels: [String] = []
   /// The labels to leave out, spelled as in results (`ignore_labels`).
   public var ignoredLabels = ["O"]
-  /// Leaves out entities with a lower score, 0...1.
+  /// Leaves out entities with a lower score, 0...1. 0 is 0.5 for a model that finds what labels name.
   public var threshold: Float = 0
   /// The number of tokens in a window, including special tokens (`max_seq_len`); at least 8. nil: as many as
   /// the model takes.
@@ -67,7 +80,16 @@ public struct EntityOptions: BatchOptions, Sendable {
   /// The number of tokens that two neighbouring windows of a long text share (`doc_stride`); nil: windows end
   /// where sections of the text do.
   public var documentStride: Int?
+  /// For a model that finds what labels name: an entity may lie within another one (`nested`). False: of entities that
+  /// overlap, the one of the highest score stays.
+  public var isNested = false
   public var call = CallOptions()
 
   public init() {}
+
+  func checkThreshold() throws(BertQAError) {
+    guard threshold >= 0, threshold <= 1 else {
+      throw BertQAError(.invalidArgument, argument: "threshold", "is \(threshold), but must be 0 to 1")
+    }
+  }
 }

@@ -8,6 +8,8 @@ struct Architecture: Sendable, Equatable {
   /// The composition of a model, which determines the code that loads and runs it.
   enum Kind: Sendable, Equatable {
     case encoder(EncoderFamily, HeadKind)
+    /// An encoder whose layers for entities read the labels, too: `PromptedEntities`.
+    case prompted(EncoderFamily)
     case wordCounts
     case recurrent
     /// A table of vectors.
@@ -47,9 +49,19 @@ struct Architecture: Sendable, Equatable {
       name: (family.classPrefixes.first ?? "") + head.classSuffix, kind: .encoder(family, head))
   }
 
+  /// The family and the head of a model with an encoder.
+  var encoder: (family: EncoderFamily, head: HeadKind)? {
+    switch kind {
+    case .encoder(let family, let head): (family, head)
+    case .prompted(let family): (family, .vectors)
+    case .wordCounts, .recurrent, .table, .linear: nil
+    }
+  }
+
   var task: ModelTask {
     switch kind {
     case .encoder(_, let head): head.task
+    case .prompted: .entities
     case .wordCounts, .linear: .classify
     case .recurrent: .predict
     case .table: .embed
@@ -156,7 +168,7 @@ extension Architecture {
   }
 
   /// Returns the family of a "model_type", and the prefix of its class names: "XLMRoberta" for "xlm-roberta".
-  private static func family(type: String) -> (EncoderFamily, prefix: String)? {
+  static func family(type: String) -> (EncoderFamily, prefix: String)? {
     let plain = type.filter { $0 != "-" && $0 != "_" }
     for family in EncoderFamily.all {
       for prefix in family.classPrefixes where prefix.lowercased() == plain { return (family, prefix) }

@@ -8,6 +8,8 @@ final class LoadedModel: Sendable {
   let head: HeadWeights
   /// nil if it is not an embedding model.
   let embedding: EmbeddingConfiguration?
+  /// The layers behind the encoder of a model that reads labels; nil for other models.
+  let prompted: PromptedWeights?
   /// The names of the checkpoint's tensors that nothing reads.
   let ignoredTensors: [String]
   /// The files and copies that the weights point into.
@@ -16,13 +18,32 @@ final class LoadedModel: Sendable {
   /// Reads the tokenizer's files and the headers of the weights, and maps the weights. Checks that
   /// floating-point weights are finite.
   /// - Parameter source: `config.json`, whose "architectures" led to `architecture`.
-  init(
+  convenience init(
     _ directory: ModelDirectory, _ source: ObjectReader, _ architecture: Architecture
+  ) throws(BertQAError) {
+    try self.init(directory, source, architecture, tokenizer: directory, prompted: nil)
+  }
+
+  convenience init(_ files: PromptedModelFiles) throws(BertQAError) {
+    try self.init(
+      files.directory, files.source, files.architecture, tokenizer: files.tokenizerDirectory,
+      prompted: files.settings)
+  }
+
+  private init(
+    _ directory: ModelDirectory, _ source: ObjectReader, _ architecture: Architecture,
+    tokenizer tokenizerDirectory: ModelDirectory, prompted settings: PromptedEntities?
   ) throws(BertQAError) {
     self.source = source
     var configuration = try ModelConfiguration(source, architecture)
-    tokenizer = try TokenizerFiles(directory).within(configuration.vocabSize)
-    try configuration.readTokenTypes(directory, tokenizer)
+    if let settings {
+      configuration.vocabSize = settings.vocabularySize ?? configuration.vocabSize
+      if configuration.disentangled != nil, !configuration.hasPositionTable {
+        configuration.maxPositions = max(configuration.maxPositions, PromptedEntities.fewestPositions)
+      }
+    }
+    tokenizer = try TokenizerFiles(tokenizerDirectory).within(configuration.vocabSize)
+    try configuration.readTokenTypes(tokenizerDirectory, tokenizer)
     self.configuration = configuration
     guard tokenizer.vocabularySize <= configuration.vocabSize else {
       throw BertQAError(
@@ -38,12 +59,19 @@ final class LoadedModel: Sendable {
           + "head reads one; save the tokenizer with the post-processor it was trained with")
     }
     var loader = WeightLoader(
-      try Checkpoint(directory), prefix: configuration.family.tensors.prefix, directory.monitor)
+      try Checkpoint(directory), prefix: configuration.family.tensors.prefix,
+      ownPrefix: settings == nil ? "" : PromptedEntities.encoderPrefix, directory.monitor)
     encoder = try EncoderWeights(&loader, configuration)
     embedding =
       architecture.task == .embed
       ? try EmbeddingConfiguration(directory, source, configuration, tokenizer) : nil
-    head = try HeadWeights(&loader, configuration, embedding)
+    if let settings {
+      head = try HeadWeights(ofWords: &loader, configuration, width: settings.width)
+      prompted = try PromptedWeights(&loader, settings)
+    } else {
+      head = try HeadWeights(&loader, configuration, embedding)
+      prompted = nil
+    }
     owners = loader.owners
     ignoredTensors = loader.unread
   }
@@ -51,6 +79,10 @@ final class LoadedModel: Sendable {
   /// Also reads `config.json`.
   convenience init(_ directory: ModelDirectory) throws(BertQAError) {
     let directory = try directory.ofEncoder()
+    if let files = try PromptedModelFiles(directory) {
+      try self.init(files)
+      return
+    }
     let source = try directory.object(in: "config.json")
     try self.init(directory, source, try Architecture(source, directory))
   }

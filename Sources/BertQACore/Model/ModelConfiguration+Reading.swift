@@ -2,7 +2,7 @@ extension ModelConfiguration {
   /// Absent settings have Hugging Face's defaults.
   /// - Parameter reader: `config.json`.
   init(_ reader: ObjectReader, _ architecture: Architecture) throws(BertQAError) {
-    guard case .encoder(let family, let head) = architecture.kind else {
+    guard let (family, head) = architecture.encoder else {
       throw BertQAError(.unsupported, "\(reader.file): \(architecture.name) is not an encoder")
     }
     let keys = family.configuration

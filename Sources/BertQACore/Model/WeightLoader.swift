@@ -4,14 +4,19 @@ import CBertQA
 struct WeightLoader {
   private let checkpoint: Checkpoint
   private let prefix: String
+  private let ownPrefix: String
   private let monitor: CallMonitor?
   private let read = Names()
   /// The memory that the views point into.
   private(set) var owners: [any AnyObject & Sendable]
 
-  init(_ checkpoint: Checkpoint, prefix: String, _ monitor: CallMonitor?) {
+  /// - Parameters:
+  ///   - prefix: of the names that are asked for.
+  ///   - ownPrefix: what the checkpoint may have in its place.
+  init(_ checkpoint: Checkpoint, prefix: String, ownPrefix: String = "", _ monitor: CallMonitor?) {
     self.checkpoint = checkpoint
     self.prefix = prefix
+    self.ownPrefix = ownPrefix
     self.monitor = monitor
     owners = checkpoint.shards.map(\.file)
   }
@@ -284,11 +289,11 @@ struct WeightLoader {
     return UnsafeBufferPointer(start: copy.base, count: copy.count)
   }
 
-  /// Finds a tensor by its name or by the same name without the prefix.
+  /// Finds a tensor by its name or by the same name with the checkpoint's own prefix.
   private func stored(_ name: String) throws(BertQAError) -> Checkpoint.Tensor? {
     var found = try checkpoint.tensor(name)
     if found == nil, name.hasPrefix(prefix) {
-      found = try checkpoint.tensor(String(name.dropFirst(prefix.count)))
+      found = try checkpoint.tensor(ownPrefix + name.dropFirst(prefix.count))
     }
     if let found { read.names.insert(found.name) }
     return found

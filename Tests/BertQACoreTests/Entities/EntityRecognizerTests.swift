@@ -42,7 +42,7 @@ private struct TaggedTexts: Decodable {
   static let names = ["tiny-bert-entities", "tiny-distilbert-entities"]
 
   private func recognizer(_ context: Context) throws -> EntityRecognizer {
-    guard case .entities(let recognizer) = context.engine else {
+    guard case .entities(let finder) = context.engine, let recognizer = finder as? EntityRecognizer else {
       throw BertQAError(.internal, "no recognizer")
     }
     return recognizer

@@ -100,7 +100,7 @@ def randomise(model, generator):
             noise = torch.randn(parameter.shape, generator=generator)
             if "norm" in name.lower() and name.endswith("weight"):
                 parameter.copy_(1 + 0.2 * noise)
-            elif name.endswith("bias"):
+            elif name.endswith("bias") or parameter.dim() == 1:
                 parameter.copy_(0.2 * noise)
             elif "embedding" in name and "transformation" not in name:
                 parameter.copy_(noise)

@@ -33,6 +33,8 @@ protocol Tokenizer: AnyObject, Sendable {
 }
 
 extension Tokenizer {
+  func id(spelled piece: String) -> Int32? { Array(piece.utf8).withUnsafeBufferPointer(id) }
+
   /// Returns the tokens of one text. Their memory remains charged to the monitor; that of the work does not.
   func tokens(
     of text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool = false, _ monitor: CallMonitor?

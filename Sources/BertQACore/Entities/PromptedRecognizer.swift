@@ -1,0 +1,219 @@
+/// Finds entities of texts with a model that reads labels before the text and finds what they name.
+struct PromptedRecognizer: EntityFinder {
+  private var reader: WindowReader
+  private let scorer: SpanScorer
+  private let labelID: Int32
+  private let separatorID: Int32
+
+  var tokenizer: any Tokenizer { reader.tokenizer }
+
+  /// The tokens read at once. Their vectors are in memory at the same time.
+  private static let sliceTokens = 8192
+  /// The minimum number of tokens of the text in a window.
+  private static let fewestTokens = 8
+
+  init(
+    _ reader: WindowReader, _ model: LoadedModel, _ weights: PromptedWeights, _ encoder: Encoder
+  ) throws(BertQAError) {
+    self.reader = reader
+    self.reader.sliceTokens = Self.sliceTokens
+    scorer = try SpanScorer(weights, encoder.kernels, threadLimit: encoder.threadLimit, owner: model)
+    let (settings, tokenizer) = (weights.settings, reader.tokenizer)
+    func id(_ piece: String, otherwise id: Int32?) throws(BertQAError) -> Int32 {
+      let found = tokenizer.id(spelled: piece) ?? id
+      guard let found, found < model.configuration.vocabSize else {
+        throw BertQAError(
+          .invalidModel,
+          "\(model.tokenizer.vocabularyFile.path): lacks the token \(quoted(piece)), and "
+            + "\(PromptedEntities.fileName) has no \"class_token_index\" within the embeddings in its place")
+      }
+      return found
+    }
+    labelID = try id(settings.labelToken, otherwise: settings.labelID)
+    separatorID = try id(settings.separatorToken, otherwise: settings.labelID.map { $0 + 1 })
+    if let own = settings.labelID, own != labelID {
+      throw BertQAError(
+        .invalidModel,
+        "\(model.tokenizer.vocabularyFile.path): the token \(quoted(settings.labelToken)) has the id \(labelID), but "
+          + "\"class_token_index\" in \(PromptedEntities.fileName) is \(own)")
+    }
+  }
+
+  /// The labels of a call, and what the model reads before a text.
+  private struct Prompt {
+    var labels: [String]
+    var template: Template
+    /// The token in a window that has each label's vector.
+    var tokens: [Int]
+  }
+
+  private func prompt(_ options: EntityOptions, _ monitor: CallMonitor) throws(BertQAError) -> Prompt {
+    guard !options.labels.isEmpty else {
+      throw BertQAError(
+        .invalidArgument, argument: "labels",
+        "is empty, but this model finds what labels name: pass at least one")
+    }
+    var prompt = Prompt(labels: [], template: tokenizer.template, tokens: [])
+    var seen: Set<String> = []
+    for (index, label) in options.labels.enumerated() where seen.insert(label).inserted {
+      try monitor.check()
+      guard !label.unicodeScalars.allSatisfy({ CharacterClass.isWhiteSpace($0.value) }) else {
+        throw BertQAError(.invalidArgument, argument: "labels", "has a label without a word at \(index)")
+      }
+      let tokens = try withBytes(of: label) { bytes throws(BertQAError) in
+        try tokenizer.tokens(of: bytes, nil)
+      }
+      prompt.tokens.append(prompt.template.prefix.count + (scorer.settings.readsLabelToken ? 0 : 1))
+      prompt.template.prefix.append(labelID)
+      prompt.template.prefix += tokens.ids
+      prompt.labels.append(label)
+    }
+    prompt.template.prefix.append(separatorID)
+    return prompt
+  }
+
+  /// Returns the layout of texts that one window holds, and that of longer ones, whose windows have at most `maxWords`
+  /// tokens of the text: then they have no more words.
+  private func layouts(
+    _ options: EntityOptions, _ prompt: Prompt
+  ) throws(BertQAError) -> (short: WindowLayout, long: WindowLayout) {
+    let special = prompt.template.specialCount(isPair: false)
+    let length = try WindowLayout.length(
+      options.maxSequenceLength, default: reader.maxPositions, reader.maxPositions)
+    guard length - special >= Self.fewestTokens else {
+      throw BertQAError(
+        .invalidArgument, argument: "labels",
+        "have \(special) tokens with the special ones, which leaves fewer than \(Self.fewestTokens) of the \(length) "
+          + "in a window to the text: find them in several calls, or raise max_seq_len")
+    }
+    let room = min(length - special, scorer.settings.maxWords)
+    var short = try WindowLayout(
+      maxSequenceLength: length, documentStride: options.documentStride, maxPositions: reader.maxPositions,
+      template: prompt.template)
+    if options.documentStride == nil {
+      short = WindowLayout(
+        maxSequenceLength: length, division: .sections(overlap: WindowLayout.defaultOverlap(length: room)),
+        template: prompt.template)
+    }
+    var long = short
+    long.maxSequenceLength = special + room
+    return (short, long)
+  }
+
+  func recognizeEach(
+    _ texts: [UnsafeBufferPointer<UInt8>], _ options: EntityOptions
+  ) throws(BertQAError) -> [Result<EntityList, BertQAError>] {
+    let monitor = CallMonitor(options.call)
+    try options.checkThreshold()
+    guard options.aggregation == .model else {
+      throw BertQAError(
+        .invalidArgument, argument: "aggregation",
+        "is \(options.aggregation), but this model finds spans of words, which need none")
+    }
+    let threshold = options.threshold > 0 ? options.threshold : PromptedEntities.defaultThreshold
+    let prompt = try prompt(options, monitor)
+    let layouts = try layouts(options, prompt)
+    var reader = reader
+    reader.frame = WindowFrame(template: prompt.template)
+    try monitor.check()
+    var results = try [Result<EntityList, BertQAError>](results: .missing, count: texts.count, monitor)
+    var work = try [PromptedWork?](results: nil, count: texts.count, monitor)
+    try reader.read(count: texts.count, called: "texts", monitor) { index throws(BertQAError) in
+      let one = try monitor.undoing { () throws(BertQAError) in
+        try PromptedWork(texts[index], tokenizer, layouts, maxWords: scorer.settings.maxWords, monitor)
+      }
+      if one.hasTokens { work[index] = one } else { results[index] = .success(EntityList()) }
+      return one.item
+    } failed: { index, error throws(BertQAError) in
+      results[index] = .failure(error)
+      work[index] = nil
+    } deliver: { output throws(BertQAError) in
+      guard let one = work[output.item] else { return }
+      try one.add(
+        output, scorer, labels: prompt.tokens, textStart: prompt.template.prefix.count, threshold: threshold)
+      guard output.isLastOfItem else { return }
+      work[output.item] = nil
+      results[output.item] = .success(
+        try one.result(
+          prompt.labels, maxWidth: scorer.settings.maxWidth, isNested: options.isNested))
+    }
+    return results
+  }
+}
+
+/// The state of one text while the model reads it: its words, and the spans found in the windows so far.
+private final class PromptedWork {
+  private let text: UnsafeBufferPointer<UInt8>
+  private let spans: WordSpans
+  private let windows: [WindowLayout.Parts]
+  /// The memory that this text accounts for.
+  private var memory: [MemoryLedger] = []
+  private var candidates: [SpanScorer.Candidate] = []
+  /// The first word of the windows that follow.
+  private var firstWord = 0
+  private let monitor: CallMonitor
+
+  init(
+    _ text: UnsafeBufferPointer<UInt8>, _ tokenizer: any Tokenizer,
+    _ layouts: (short: WindowLayout, long: WindowLayout), maxWords: Int, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    try TextLimit.check(text, "text")
+    self.text = text
+    self.monitor = monitor
+    let before = monitor.heldBytes
+    spans = try WordSpans(text, tokenizer, monitor)
+    let layout = spans.words.count <= maxWords ? layouts.short : layouts.long
+    let tokens = TokenizedText(text: text, tokens: spans.tokens, tokenizer: tokenizer)
+    let fits = tokens.count <= layout.maxSequenceLength - layout.template.specialCount(isPair: false)
+    windows = try (fits ? layout : layouts.long).parts(first: tokens, second: nil, monitor)
+    memory.append(monitor.part(since: before))
+  }
+
+  /// The item to read; a text without tokens has no windows.
+  var item: WindowReader.Item {
+    WindowReader.Item(first: spans.tokens.ids[...], second: nil, windows: hasTokens ? windows : [])
+  }
+
+  var hasTokens: Bool { spans.tokens.count > 0 }
+
+  /// Adds the spans of a window's words. Windows come in order.
+  func add(
+    _ output: WindowReader.Output, _ scorer: SpanScorer, labels: [Int], textStart: Int, threshold: Float
+  ) throws(BertQAError) {
+    let window = windows[output.window].first
+    let isLast = output.window == windows.count - 1
+    while firstWord < spans.words.count, spans.words[firstWord].firstToken < window.lowerBound {
+      firstWord += 1
+    }
+    var words: [Int?] = []
+    for (index, word) in spans.words[firstWord...].enumerated() {
+      guard word.firstToken < window.upperBound || isLast else { break }
+      words.append(
+        spans.isEmpty(firstWord + index) ? nil : textStart + word.firstToken - window.lowerBound)
+    }
+    let before = monitor.heldBytes
+    for var one in try scorer.candidates(
+      output, words: words, labels: labels, threshold: threshold, monitor)
+    {
+      one.first += firstWord
+      one.last += firstWord
+      candidates.append(one)
+    }
+    if monitor.heldBytes != before { memory.append(monitor.part(since: before)) }
+  }
+
+  /// Returns the entities of all windows. Called once, after the last of them.
+  func result(_ labels: [String], maxWidth: Int, isNested: Bool) throws(BertQAError) -> EntityList {
+    let chosen = try SpanSelection.chosen(
+      candidates, wordCount: spans.words.count, maxWidth: maxWidth, isNested: isNested, monitor)
+    let parts = chosen.map { one in
+      let bytes = TextRange(start: Int(spans.words[one.first].start), end: Int(spans.words[one.last].end))
+      return (label: labels[one.label], bytes: bytes, score: one.score, reason: EntityReason?.none)
+    }
+    return try monitor.undoing { () throws(BertQAError) in
+      var list = try EntityList(of: text, parts, monitor)
+      list.windowCount = windows.count
+      return list
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import Testing
+
+@testable import BertQACore
+
+/// Sentences, and what the package gliner finds in them (generate-tiny-gliner.py).
+private struct PromptedTexts: Decodable {
+  /// A range in characters, a label and a score.
+  struct Found: Decodable, Comparable {
+    var start: Int
+    var end: Int
+    var label: String
+    var score: Float
+
+    init(_ entity: Entity) {
+      (start, end) = (entity.codePoints.start, entity.codePoints.end)
+      (label, score) = (entity.label, entity.score)
+    }
+
+    init(from decoder: any Decoder) throws {
+      var values = try decoder.unkeyedContainer()
+      start = try values.decode(Int.self)
+      end = try values.decode(Int.self)
+      label = try values.decode(String.self)
+      score = try values.decode(Float.self)
+    }
+
+    static func < (a: Self, b: Self) -> Bool { (a.start, -a.end) < (b.start, -b.end) }
+  }
+
+  var labels: [String]
+  var threshold: Float
+  var texts: [String]
+  var flat: [[Found]]
+  var nested: [[Found]]
+
+  init() throws {
+    let data = try Data(contentsOf: URL(fileURLWithPath: TinyModel.path("tiny-gliner") + "/expected.json"))
+    self = try JSONDecoder().decode(Self.self, from: data)
+  }
+}
+
+@Suite struct PromptedRecognizerTests {
+  private let expected: PromptedTexts
+  private var options = EntityOptions()
+
+  init() throws {
+    expected = try PromptedTexts()
+    options.labels = expected.labels
+    options.threshold = expected.threshold
+  }
+
+  private func expectEqual(_ found: [Entity], _ wanted: [PromptedTexts.Found]) {
+    let found = found.map(PromptedTexts.Found.init)
+    #expect(found.count == wanted.count)
+    for (var one, other) in zip(found, wanted) {
+      #expect(abs(one.score - other.score) < 1e-4)
+      one.score = other.score
+      #expect(one == other)
+    }
+  }
+
+  @Test(arguments: Context.instructionSets, [1, 2])
+  func entitiesAreThoseOfThePackage(isa: InstructionSet, threads: Int) throws {
+    let context = try Context(tiny: "tiny-gliner", threads: threads, isa: isa)
+    let results = try context.entities(of: expected.texts, options: options)
+    for (result, list) in zip(results, expected.flat) {
+      #expect(result.windowCount == 1)
+      expectEqual(result.entities, list)
+    }
+  }
+
+  @Test func nestedEntitiesAreThoseOfThePackage() throws {
+    var options = options
+    options.isNested = true
+    let results = try Context(tiny: "tiny-gliner").entities(of: expected.texts, options: options)
+    for (result, list) in zip(results, expected.nested) { expectEqual(result.entities, list.sorted()) }
+  }
+
+  @Test func thresholdLeavesOutLowerScores() throws {
+    let context = try Context(tiny: "tiny-gliner")
+    var options = options
+    options.threshold = 0
+    let usual = try context.entities(of: expected.texts, options: options)
+    #expect(
+      usual.map(\.entities)
+        == (try context.entities(of: expected.texts, options: self.options)).map(\.entities))
+    options.threshold = 1e-9
+    let all = try context.entities(of: expected.texts[0], options: options).entities
+    // Every word is in an entity.
+    let rest = Array(expected.texts[0].utf8).enumerated().filter { byte in
+      !all.contains { $0.bytes.start <= byte.offset && byte.offset < $0.bytes.end }
+    }
+    #expect(rest.allSatisfy { $0.element == UInt8(ascii: " ") })
+    options.threshold = 1
+    #expect(try context.entities(of: expected.texts, options: options).allSatisfy(\.entities.isEmpty))
+  }
+
+  /// A text that is longer than a window is read to its end, in windows that end where sentences do.
+  @Test func longTextsAreReadInWindows() throws {
+    let context = try Context(tiny: "tiny-gliner", threads: 2)
+    let sentence = expected.texts[0]
+    let count = 120
+    let text = Array(repeating: sentence, count: count).joined(separator: "\n\n")
+    let result = try context.entities(of: text, options: options)
+    #expect(result.windowCount > 1)
+    let places = Set(result.entities.map { $0.bytes.start / (sentence.utf8.count + 2) })
+    #expect(places.count == count)
+    for (one, next) in zip(result.entities, result.entities.dropFirst()) {
+      #expect(one.bytes.end <= next.bytes.start)
+    }
+    // One sentence without an end: windows overlap, and each span is found once.
+    let words = Array(repeating: "king of the river", count: 300).joined(separator: " ")
+    let found = try context.entities(of: words, options: options)
+    #expect(found.windowCount > 2)
+    for (one, next) in zip(found.entities, found.entities.dropFirst()) {
+      #expect(one.bytes.end <= next.bytes.start)
+    }
+    var nested = options
+    nested.isNested = true
+    let all = try context.entities(of: words, options: nested).entities
+    #expect(Set(all.map { [$0.bytes.start, $0.bytes.end] }).count == all.count)
+    #expect(all.count > found.entities.count)
+  }
+
+  @Test func textsWithoutWordsHaveNone() throws {
+    let context = try Context(tiny: "tiny-gliner")
+    for text in ["", " \n\t\u{3000}"] {
+      let result = try context.entities(of: text, options: options)
+      #expect(result.entities.isEmpty && result.windowCount == 0)
+    }
+    let bytes: [UInt8] = [0xFF, 0x20, 0xC3, 0x61, 0xE4, 0xB8]
+    let result = try bytes.withElements { bytes throws(BertQAError) in
+      try context.entities(of: bytes, options: options)
+    }
+    #expect(result.entities.allSatisfy { $0.bytes.end <= bytes.count })
+  }
+
+  @Test func labelsAreWhatIsFound() throws {
+    let context = try Context(tiny: "tiny-gliner")
+    var twice = options
+    twice.labels += options.labels
+    let results = try context.entities(of: expected.texts, options: twice)
+    for (result, list) in zip(results, expected.flat) { expectEqual(result.entities, list) }
+    for (labels, part) in [
+      ([String](), "labels is empty"), (["person", " "], "a label without a word at 1"),
+      ((0..<900).map { "kind \($0)" }, "labels have"),
+    ] {
+      var options = options
+      options.labels = labels
+      let error = failure { _ = try context.entities(of: "a", options: options) }
+      #expect(error?.status == .invalidArgument)
+      #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+      #expect(failure { try context.validate(options) }?.status == .invalidArgument)
+    }
+    var aggregated = options
+    aggregated.aggregation = .simple
+    #expect(failure { try context.validate(aggregated) }?.message.contains("aggregation") == true)
+    var other = EntityOptions()
+    other.isNested = true
+    let labeler = try Context(tiny: "tiny-bert-entities")
+    #expect(failure { try labeler.validate(other) }?.message.contains("nested") == true)
+  }
+
+  /// Returns the error of loading the model with another setting.
+  private func refusal(_ key: String, _ value: Any) throws -> BertQAError? {
+    var files: [String: [UInt8]] = [:]
+    for name in ["gliner_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"] {
+      files[name] = Array(
+        try Data(contentsOf: URL(fileURLWithPath: "\(TinyModel.path("tiny-gliner"))/\(name)")))
+    }
+    let data = Data(try #require(files["gliner_config.json"]))
+    var settings = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    settings[key] = value
+    files["gliner_config.json"] = Array(try JSONSerialization.data(withJSONObject: settings))
+    return failure { _ = try Context(model: ModelDirectory(files: files)) }
+  }
+
+  @Test func otherModelsAreRefused() throws {
+    #expect(try refusal("max_types", 1) == nil)
+    let others: [(String, Any)] = [
+      ("span_mode", "conv_share"), ("subtoken_pooling", "mean"), ("labels_encoder", "bert"),
+      ("fuse_layers", true),
+      ("words_splitter_type", "spacy"),
+    ]
+    for (key, value) in others {
+      let error = try refusal(key, value)
+      #expect(error?.status == .unsupported)
+      #expect(error?.message.contains(key) == true)
+    }
+    // The tokenizer has another id, and the checkpoint other layers.
+    #expect(try refusal("class_token_index", 7)?.status == .invalidModel)
+    #expect(try refusal("num_rnn_layers", 2)?.message.contains("rnn.lstm.weight_ih_l1") == true)
+  }
+}

@@ -865,24 +865,31 @@ typedef struct bertqa_entities_options {
   size_t struct_size;
   const bertqa_call_options *call;
   /* [label_count]: the labels to return, with or without "B-" and "I-"; labels that the model does
-   * not have are INVALID_ARGUMENT. Default NULL: all. */
+   * not have are INVALID_ARGUMENT. Default NULL: all. A model that finds what labels name (GLiNER) has
+   * none of its own: these are what it finds, in any words, and at least one is needed. */
   const bertqa_text *labels;
   size_t label_count;
   /* [ignore_label_count]: labels to leave out, spelt as in results, unless labels has them. Default
    * NULL: "O" alone; a count of 0 behind another pointer ignores none. */
   const bertqa_text *ignore_labels;
   size_t ignore_label_count;
-  bertqa_aggregation aggregation; /* default BERTQA_AGGREGATION_MODEL */
-  float threshold;                /* entities of a lower score are left out; 0...1, default 0 */
+  bertqa_aggregation aggregation; /* default BERTQA_AGGREGATION_MODEL; GLiNER has no other */
+  /* Entities of a lower score are left out; 0...1. Default 0; GLiNER: 0 is 0.5. */
+  float threshold;
   /* Tokens of one window, special tokens included, at least 8. Default 0: as many as the model takes;
    * more is lowered to that. A longer text is read in windows, never cut: see bertqa_entities. */
   int32_t max_seq_len;
   /* Tokens that two neighbouring windows share: 1 or more, fewer than a window has beside its special
    * tokens, or -1 for none. Default 0: windows end where paragraphs and sentences do. */
   int32_t doc_stride;
+  /* GLiNER: BERTQA_ON: entities may lie within others. Default: off: of entities that overlap, the one
+   * of the highest score stays. */
+  bertqa_switch nested;
+  int32_t reserved; /* 0 */
 } bertqa_entities_options;
 
-#define BERTQA_ENTITIES_OPTIONS_INIT {sizeof(bertqa_entities_options), NULL, NULL, 0, NULL, 0, 0, 0, 0, 0}
+#define BERTQA_ENTITIES_OPTIONS_INIT \
+  {sizeof(bertqa_entities_options), NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, 0}
 
 void bertqa_entities_options_init(bertqa_entities_options *options, size_t struct_size);
 
@@ -896,7 +903,7 @@ typedef struct bertqa_entity {
   bertqa_range bytes;
   bertqa_range code_points;
   bertqa_range utf16;
-  float score;      /* 0...1: mean of the label's probability over the entity's words, or tokens */
+  float score;      /* 0...1: the label's probability: its mean over the entity's words, or tokens */
   int32_t reserved; /* 0 */
   /* Why a rule found it (bertqa_patterns). UTF-8 with a NUL; live as long as the list. */
   const char *rule;     /* "card"; NULL if no rule did */
@@ -913,10 +920,11 @@ typedef struct bertqa_entities_summary {
 /* The entities of one text, in the order of the text. */
 typedef struct bertqa_entity_list bertqa_entity_list;
 
-/* Finds the entities of one text of any length, by a model that labels tokens. A long text is read in
- * overlapping windows. The first half of the tokens that two windows share, including the middle
- * one of an odd number, has the labels of the earlier window, the rest those of the later one.
- * Entities may continue across windows. options: NULL for the defaults. Time: linear in the length.
+/* Finds the entities of one text of any length, by a model that labels tokens or by one that finds what
+ * labels name (GLiNER). A long text is read in windows, which may overlap. Of a model that labels
+ * tokens, the first half of the tokens that two windows share, including the middle one of an odd
+ * number, has the labels of the earlier window, the rest those of the later one; entities may continue
+ * across windows. options: NULL for the defaults. Time: linear in the length.
  * Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_entities(const bertqa_context *context, const char *text,
                                                 size_t length,

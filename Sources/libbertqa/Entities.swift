@@ -3,7 +3,7 @@ import CBertQAHeader
 
 extension bertqa_entities_options: COptions {
   static let name: StaticString = "bertqa_entities_options"
-  static var narrowFieldCount: Int { 4 }
+  static var narrowFieldCount: Int { 6 }
 }
 
 func entityOptions(
@@ -20,6 +20,8 @@ func entityOptions(
   options.threshold = raw.threshold
   options.maxSequenceLength = number(raw.max_seq_len)
   options.documentStride = number(raw.doc_stride, none: -1)
+  options.isNested = try switched(raw.nested, "nested") ?? false
+  try checkReserved(raw.reserved)
   return options
 }
 

@@ -45,11 +45,7 @@ extension ClassifyOptions {
     case .maxSequenceLength: maxSequenceLength = try given.integer()
     case .documentStride: documentStride = try given.integer()
     case .labels:
-      let names = given.string.split(separator: ",").map { PlainText.trimmed(String($0)) }.filter {
-        !$0.isEmpty
-      }
-      if names.isEmpty { throw given.wrong("labels, separated by commas") }
-      labels += names
+      labels += try given.labels()
     case .hypothesisTemplate: hypothesisTemplate = given.string
     case .multiLabel: allowsSeveralLabels = true
     case .windowPooling: windowPooling = try given.choice(from: Self.poolings)

@@ -41,7 +41,10 @@ struct EntitySearch {
   static let findingRows = [
     OptionRow(
       .labels, value: "LABELS", "find only these labels, separated by commas",
-      detail: "With or without B- and I-; may be given several times."),
+      detail:
+        "With or without B- and I-; may be given several times. A GLiNER model needs them, and they may be any words: "
+        + "--labels 'product, name of a disease'."),
+    OptionRow(.nested, "with a GLiNER model: also find entities within others"),
     OptionRow(
       .patterns, value: "LIST",
       "find personal data by rule: all that is safe everywhere, other groups or kinds, separated by commas",
@@ -106,7 +109,8 @@ struct EntitySearch {
         "As in Hugging Face's pipeline; model is the method in the model's config.json, or simple if it has none."
     ),
     OptionRow(
-      .threshold, value: "P", "leave out entities with a score below P, 0 to 1; default 0",
+      .threshold, value: "P",
+      "leave out entities with a score below P, 0 to 1; default 0, with a GLiNER model 0.5",
       detail:
         "Of rules: 1 if the form, or a word before it, leaves little doubt; 0.8 if only the check digits of a register's "
         + "number speak for it; 0.5 if only its form does."),
@@ -129,8 +133,8 @@ struct EntitySearch {
     switch given.option {
     case .model: namesModel = true
     case .labels:
-      options.labels += given.string.split(separator: ",").map(String.init)
-      if options.labels.isEmpty { throw given.wrong("labels, separated by commas") }
+      options.labels += try given.labels()
+    case .nested: options.isNested = true
     case .patterns:
       let kinds = try ofCore(given.command) { () throws(BertQAError) in try PIIKinds(names: given.string) }
       patterns = (patterns ?? []).union(kinds)

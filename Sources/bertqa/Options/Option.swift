@@ -28,6 +28,7 @@ enum Option: String, CaseIterable {
   case labels
   case hypothesisTemplate = "hypothesis-template"
   case multiLabel = "multi-label"
+  case nested
   case patterns
   case regions
   case allow

@@ -75,6 +75,13 @@ struct ParsedOption {
     throw .usage("\(option.spelling) is \(string), but must be 0 seconds or more", command: command)
   }
 
+  /// Returns labels that are separated by commas.
+  func labels() throws(ToolError) -> [String] {
+    let names = string.split(separator: ",").map { PlainText.trimmed(String($0)) }.filter { !$0.isEmpty }
+    if names.isEmpty { throw wrong("labels, separated by commas") }
+    return names
+  }
+
   /// Returns the element whose spelling is the value.
   func choice<Element>(
     from choices: some Collection<(key: String, value: Element)>,

@@ -98,11 +98,14 @@ class ClassifyOptions(CallOptions, total=False):
 class EntitiesOptions(CallOptions, total=False):
     """Keyword arguments of the entities methods. An option that is None or absent has its default.
 
-    labels: a list of the labels to return, with or without "B-" and "I-"; default: all.
+    labels: a list of the labels to return, with or without "B-" and "I-"; default: all. For a model that finds what
+        labels name (GLiNER), the labels to find, in any words; at least one.
     ignore_labels: a list of the labels to leave out, spelt as in results, unless labels has them; default ["O"].
     aggregation: how token labels become entities, as in Hugging Face's pipeline: "none", "simple", "first",
         "average", "max", or "model": the value in the model's config.json, else "simple"; default "model".
-    threshold: entities with a lower score are left out, 0...1; default 0.
+    threshold: entities with a lower score are left out, 0...1; default 0. GLiNER: 0 is 0.5.
+    nested: GLiNER: entities may lie within others; default False: of entities that overlap, the one of the highest
+        score stays.
     max_seq_len: tokens of one window, at least 8; longer texts are read in windows; default: as many as the model
         takes.
     doc_stride: None (default): windows end where paragraphs and sentences do. Else two neighbouring windows share this
@@ -113,6 +116,7 @@ class EntitiesOptions(CallOptions, total=False):
     ignore_labels: Optional[Iterable[str]]
     aggregation: Optional[str]
     threshold: Optional[float]
+    nested: Optional[bool]
     max_seq_len: Optional[int]
     doc_stride: Optional[int]
 

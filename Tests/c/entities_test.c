@@ -396,6 +396,38 @@ static void test_refused(void) {
                      bertqa_entities(context, "a", 1, options, &list), bertqa_entity_list_free);
 }
 
+/* A model that finds what labels name. */
+static void test_any_labels(void) {
+  bertqa_context *gliner = fixture_context("tiny-gliner", 1);
+  const char text[] = "The quick brown fox jumps over the lazy dog.";
+  const size_t length = sizeof text - 1;
+  bertqa_entity_list *flat, *nested, *list;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entities(gliner, text, length, NULL, &list));
+  CHECK(strcmp(bertqa_last_error_argument(), "labels") == 0);
+  const bertqa_text labels[] = {{"person", 6}, {"the city", 8}, {"film or river", 13}, {"time", 4}};
+  bertqa_entities_options options = BERTQA_ENTITIES_OPTIONS_INIT;
+  options.labels = labels;
+  options.label_count = 4;
+  CHECK_STATUS(BERTQA_OK, bertqa_entities(gliner, text, length, &options, &flat));
+  options.nested = BERTQA_ON;
+  CHECK_STATUS(BERTQA_OK, bertqa_entities(gliner, text, length, &options, &nested));
+  CHECK(bertqa_entity_list_count(flat) > 1 && bertqa_entity_list_count(nested) > bertqa_entity_list_count(flat));
+  size_t end = 0;
+  for (size_t i = 0; i < bertqa_entity_list_count(flat); i++) {
+    const bertqa_entity *entity = bertqa_entity_list_get(flat, i);
+    CHECK(entity->bytes.start >= end && entity->bytes.end <= length && entity->score >= 0.5f && entity->score <= 1);
+    end = entity->bytes.end;
+    int known = 0;
+    for (size_t k = 0; k < 4; k++) known += strcmp(entity->label, labels[k].text) == 0;
+    CHECK(known == 1);
+  }
+  bertqa_entity_list_free(flat);
+  bertqa_entity_list_free(nested);
+  options.aggregation = BERTQA_AGGREGATION_FIRST;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entities(gliner, text, length, &options, &list));
+  bertqa_context_free(gliner);
+}
+
 static void test_wrong_models(void) {
   bertqa_context *qa = tiny_context(1);
   bertqa_entity_list *list;
@@ -416,6 +448,7 @@ int main(int argc, char **argv) {
   test_redaction();
   test_replacements();
   test_refused();
+  test_any_labels();
   test_wrong_models();
   bertqa_context_free(context);
   return finish();

@@ -1,6 +1,7 @@
 """Entities by any label: what Context.entities finds with a tiny GLiNER model, and the package gliner too."""
 
 import json
+import shutil
 
 import pytest
 
@@ -69,3 +70,35 @@ def test_bf16_finds_almost_the_same(context):
             both = ours.keys() & theirs.keys()
             assert len(both) * 2 >= max(len(ours), len(theirs))
             assert all(abs(ours[key] - theirs[key]) < 0.05 for key in both)
+
+
+def test_encoder_of_the_hub(tmp_path, monkeypatch):
+    """A checkpoint without its encoder's settings and tokenizer, as the first of gliner's authors: those of the model
+    that it names are in the cache of the Hub. Its tokenizer lacks the tokens of labels."""
+    own = tmp_path / "own"
+    shutil.copytree(DIRECTORY, own)
+    settings = json.loads((own / "gliner_config.json").read_text())
+    base = tmp_path / "hub" / "models--some--encoder"
+    (base / "refs").mkdir(parents=True)
+    (base / "refs" / "main").write_text("abc")
+    snapshot = base / "snapshots" / "abc"
+    snapshot.mkdir(parents=True)
+    encoder = {**settings["encoder_config"], "vocab_size": 243}
+    (snapshot / "config.json").write_text(json.dumps(encoder))
+    tokenizer = json.loads((own / "tokenizer.json").read_text())
+    tokenizer["added_tokens"] = [one for one in tokenizer["added_tokens"] if not one["content"].startswith("<<")]
+    (snapshot / "tokenizer.json").write_text(json.dumps(tokenizer))
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
+        (own / name).unlink()
+    settings.update(encoder_config=None, model_name="some/encoder")
+    (own / "gliner_config.json").write_text(json.dumps(settings))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "nothing"))
+    with pytest.raises(bertqa.InvalidModel, match="some/encoder"):
+        bertqa.Context(own)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    with bertqa.Context(own, precision="f32") as loaded:
+        for text, theirs in zip(TEXTS, EXPECTED["flat"]):
+            found = loaded.entities(text, labels=LABELS)
+            assert [[entity.start, entity.end, entity.label] for entity in found] == [
+                entity[:3] for entity in theirs
+            ]

@@ -92,6 +92,30 @@ static void test_attention(precision p, double error, window w) {
   free(x), free(out), free(scratch), free(table), free(scores);
 }
 
+// One key outweighs 383 others, whose weights are each too small for the nearest byte but not together.
+static void test_small_weights(precision p, double error) {
+  enum { TOKENS = 384, DIM = 4 };
+  const double small = 0.3 / 255, exact = (TOKENS - 1) * small / (1 + (TOKENS - 1) * small);
+  float *x = calloc(TOKENS * 3 * DIM, sizeof *x), *out = malloc(TOKENS * DIM * sizeof *out);
+  float *scratch = malloc(bq_attention_s8_scratch(TOKENS, DIM) * sizeof *scratch);
+  for (size_t t = 0; t < TOKENS; t++) {
+    x[at(t, 0, 3 * DIM)] = 1;
+    x[at(t, DIM, 3 * DIM)] = t == 100 ? 0 : (float)log(small);
+    for (size_t d = 0; d < DIM; d++) x[at(t, 2 * DIM + d, 3 * DIM)] = t != 100;
+  }
+  const bq_attention a = {.stride = 3 * DIM * 16,
+                          .key_end = TOKENS,
+                          .query_end = TOKENS,
+                          .head_dim = DIM,
+                          .scale = 1,
+                          .scratch = scratch,
+                          .out_stride = DIM * 16};
+  attend(p, &a, x, TOKENS / 16, out);
+  for (size_t i = 0; i < TOKENS * DIM; i++)
+    CHECK(fabs(out[i] - exact) <= error, "attention %d: %g for %g", p, out[i], exact);
+  free(x), free(out), free(scratch);
+}
+
 // Products of keys with vectors for distances, then a bias of them and of products of queries.
 static void test_relative(precision p, size_t first, size_t tokens, size_t dim) {
   const size_t blocks = (first + tokens + 15) / 16, key_block = first / 16;
@@ -149,6 +173,7 @@ void test_attentions(void) {
     test_attention(p, errors[p], (window){5, 24, 51, 7, 41, 12, 0, 1});
     test_attention(p, errors[p], (window){5, 12, 66, 0, 66, 16, 9, 0});
     test_attention(p, errors[p], (window){5, 12, 66, 20, 21, 16, 30, 1});
+    test_small_weights(p, errors[p] / 2);
   }
   test_attention(F32, 2e-5, (window){1, 0, 1, 0, 1, 1, 0, 0});
   for (precision p = F32; p <= BF16; p += 2) {

@@ -59,7 +59,7 @@ enum Arithmetic: Sendable {
 
   /// True if attention multiplies queries and keys with distance vectors in bf16.
   func meetsDistancesInBF16(_ configuration: ModelConfiguration, _ kernels: Kernels) -> Bool {
-    self == .bf16 || attendsInInt8(configuration, kernels)
+    self == .bf16 || (attendsInInt8(configuration, kernels) && kernels.table.relative_keys_bf16 != nil)
   }
 
   var precision: Precision {

@@ -112,11 +112,11 @@ private struct DistanceProducts {
     table = encoder.kernels.table
     hiddenSize = encoder.configuration.hiddenSize
     headSize = call.head_dim
-    isBF16 = encoder.attendsInBF16 || encoder.attendsInInt8
+    isBF16 = encoder.arithmetic.meetsDistancesInBF16(encoder.configuration, encoder.kernels)
     queries = UnsafeRawPointer(projections.query)
     queryStride = call.stride
     self.gathered = UnsafeMutableRawPointer(gathered)
-    packs = encoder.attendsInInt8
+    packs = isBF16 && encoder.attendsInInt8
     guard packs else {
       keys = UnsafeRawPointer(projections.key)
       keyStride = call.stride

@@ -164,9 +164,11 @@ typedef struct bq_kernels {
   // many. NULL if linear_s8 has no such distinction.
   void (*find_large_s8)(const int8_t *w, size_t rows, size_t columns, uint64_t *large);
 
-  // Like attention_f32 (f32 in and out), with 8-bit scores and the rest as in attention_bf16; NULL
-  // without BF16. All keys of a call share one quantisation step, so results depend on the set of
-  // keys. Each query token has its own step. head_dim is a multiple of 4.
+  // Like attention_f32 (f32 in and out), with products of bytes: queries, keys, values, and weights
+  // of keys, which are shares of 1/255 of the best one's; avx512_amx computes the context in
+  // bfloat16. NULL without products of unsigned and signed bytes that do not saturate. Keys and each
+  // feature of the values have a quantisation step per call, so results depend on the set of keys.
+  // Each query has its own step. head_dim is a multiple of 4.
   void (*attention_s8)(const bq_attention *a, const float *q, const float *k, const float *v,
                        float *out);
 

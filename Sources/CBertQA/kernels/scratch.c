@@ -5,10 +5,10 @@
 // width.
 size_t bq_attention_scratch(size_t keys) { return (keys + 16) * 2 * BQ_LANES; }
 
-// The scores; two blocks of queries, a byte per key and two per value, in whole blocks, as the keys
-// may begin and end inside one; and a number per feature.
+// The scores; two blocks of queries, a byte per key and at most two per value, in whole blocks, as
+// the keys may begin and end inside one; and two numbers per feature.
 size_t bq_attention_s8_scratch(size_t keys, size_t head_dim) {
-  return bq_attention_scratch(keys) + head_dim +
+  return bq_attention_scratch(keys) + 2 * head_dim +
          (3 * (keys + 2 * BQ_LANES) + 2 * BQ_LANES) * head_dim / sizeof(float);
 }
 

@@ -35,10 +35,12 @@ func tablesAreComplete(isa: Int32) throws {
   #expect(table.exp_f32 != nil && table.tanh_f32 != nil)
   let bf16 = [
     table.pack_bf16 != nil, table.linear_bf16 != nil, table.attention_bf16 != nil,
-    table.attention_s8 != nil, table.relative_keys_bf16 != nil,
+    table.relative_keys_bf16 != nil,
   ]
   let hasBF16 = [BQ_ISA_AVX512_VNNI_BF16, BQ_ISA_AVX512_AMX, BQ_ISA_NEON_I8MM_BF16].contains(Int(isa))
   #expect(bf16.allSatisfy { $0 == hasBF16 })
+  let hasDots = [BQ_ISA_AVX512_VNNI, BQ_ISA_AVX2_VNNI].contains(Int(isa))
+  #expect((table.attention_s8 != nil) == (hasBF16 || hasDots))
 }
 
 @Test(arguments: [-1, Int32(BQ_ISA_LAST) + 1, Int32.min, Int32.max])

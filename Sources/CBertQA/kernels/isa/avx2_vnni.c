@@ -24,6 +24,8 @@ INLINE VI v_dot(VI sum, VI u8, VI s8) {
 #define S8_ROWS 6  // 12 sums, 2 vectors of activations, 1 of weights
 #include "../templates/quantize.inc.h"
 #include "../templates/s8_kernels.inc.h"
+#include "../templates/dot_quads.inc.h"
+#include "../templates/s8_attention.inc.h"
 
 const bq_kernels bq_kernels_avx2_vnni = {
     .isa = BQ_ISA_AVX2_VNNI,
@@ -31,5 +33,6 @@ const bq_kernels bq_kernels_avx2_vnni = {
     .byte_steps = BYTE_STEPS,
     .quantize_u8 = bq_quantize_u8_avx2_vnni,
     .linear_s8 = bq_linear_s8_avx2_vnni,
+    .attention_s8 = bq_attention_s8_avx2_vnni,
 };
 #endif

@@ -31,6 +31,7 @@ enum { SUMS_ROWS = 8 };  // outputs that are finished at once
 #define HAS_VALUE_TILES
 #include "../templates/tile_sums.inc.h"
 #include "../templates/value_tiles.inc.h"
+#include "../templates/dot_quads.inc.h"
 #include "../templates/s8_attention.inc.h"
 
 // A call of a linear layer. Four bytes of a weight row (four int8 or two bfloat16) multiply 64 of a
@@ -155,7 +156,7 @@ TARGET static void linear_bf16(const uint16_t *w, const float *bias, const uint1
 TARGET static void attention_s8(const bq_attention *a, const float *q, const float *k,
                                 const float *v, float *out) {
   if (a->head_dim % TILE) {
-    bq_attention_s8_avx512_vnni_bf16(a, q, k, v, out);
+    bq_attention_s8_avx512_vnni(a, q, k, v, out);
     return;
   }
   use_tiles();
@@ -167,7 +168,7 @@ const bq_kernels bq_kernels_avx512_amx = {
     .isa = BQ_ISA_AVX512_AMX,
     BQ_AVX512_F32,
     .byte_steps = BYTE_STEPS,
-    .quantize_u8 = bq_quantize_u8_avx512_vnni_bf16,
+    .quantize_u8 = bq_quantize_u8_avx512_vnni,
     .linear_s8 = bq_linear_s8_avx512_amx,
     .attention_s8 = attention_s8,
     .pack_bf16 = bq_pack_bf16_avx512_vnni_bf16,

@@ -14,6 +14,8 @@
 #define S8_ROWS TILE_ROWS
 #include "../templates/quantize.inc.h"
 #include "../templates/s8_kernels.inc.h"
+#include "../templates/dot_quads.inc.h"
+#include "../templates/s8_attention.inc.h"
 
 const bq_kernels bq_kernels_avx512_vnni = {
     .isa = BQ_ISA_AVX512_VNNI,
@@ -21,5 +23,6 @@ const bq_kernels bq_kernels_avx512_vnni = {
     .byte_steps = BYTE_STEPS,
     .quantize_u8 = bq_quantize_u8_avx512_vnni,
     .linear_s8 = bq_linear_s8_avx512_vnni,
+    .attention_s8 = bq_attention_s8_avx512_vnni,
 };
 #endif

@@ -30,6 +30,19 @@ INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, cons
 #define PAIR_ROWS TILE_ROWS
 #include "../templates/bf16_attention.inc.h"
 #include "../templates/quantize.inc.h"
+
+INLINE VI v_dot(VI sum, VI u8, VI s8) {
+  return (VI)vusdotq_s32((int32x4_t)sum, (uint8x16_t)u8, (int8x16_t)s8);
+}
+INLINE void dot_tile_quads(const int unsigned_rows, const int rows, const int blocks, const void *w,
+                           size_t w_row, const size_t w_step, const void *x, size_t x_step,
+                           size_t x_block, size_t n, VI acc[][TILE_VECS]) {
+  (void)blocks, (void)x_block;  // one block
+  mmla_tile(unsigned_rows ? W_UNSIGNED : X_UNSIGNED, rows, w, w_row, w_step, x, x_step, n, 0, acc);
+}
+INLINE void order_tile_quads(const int unsigned_rows, const int rows, VI acc[][TILE_VECS]) {
+  order_sums(unsigned_rows ? W_UNSIGNED : X_UNSIGNED, rows, acc);
+}
 #include "../templates/s8_attention.inc.h"
 
 const bq_kernels bq_kernels_neon_i8mm_bf16 = {

@@ -31,6 +31,9 @@ INLINE V v_fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
 INLINE V v_max(V a, V b) { return _mm512_max_ps(a, b); }
 INLINE V v_min(V a, V b) { return _mm512_min_ps(a, b); }
 INLINE V v_sqrt(V a) { return _mm512_sqrt_ps(a); }
+INLINE V v_abs(V a) { return _mm512_abs_ps(a); }
+INLINE float v_least(V a) { return _mm512_reduce_min_ps(a); }
+INLINE float v_most(V a) { return _mm512_reduce_max_ps(a); }
 // p · 2^n. Other instruction sets compute it with integers and use t = n + 1.5 · 2^23.
 INLINE V v_scale(V p, V t, V n) {
   (void)t;
@@ -39,9 +42,11 @@ INLINE V v_scale(V p, V t, V n) {
 
 INLINE VI vi_load(const void *p) { return (VI)_mm512_loadu_si512(p); }
 INLINE void vi_store(void *p, VI a) { _mm512_storeu_si512(p, (__m512i)a); }
+INLINE void v_store_bytes(void *p, VI a) { _mm_storeu_si128(p, _mm512_cvtepi32_epi8((__m512i)a)); }
 INLINE VI vi_splat(int32_t a) { return (VI)_mm512_set1_epi32(a); }
 INLINE VI vi_bits(V a) { return (VI)_mm512_castps_si512(a); }
 INLINE V vi_float(VI a) { return _mm512_cvtepi32_ps((__m512i)a); }
+INLINE VI vi_max(VI a, VI b) { return (VI)_mm512_max_epi32((__m512i)a, (__m512i)b); }
 
 #ifdef HAS_VNNI
 #define BYTES_X VI
@@ -64,6 +69,16 @@ INLINE V v_exp2(V x) {
   p = v_fma(r, p, v_splat(0.24016445f));
   p = v_fma(r, p, v_splat(0.693151312f));
   p = v_fma(r, p, v_splat(1.0f));
+  return _mm512_scalef_ps(p, x);
+}
+
+// 2^x for x ≤ 8 with a relative error of 1e-4.
+#define HAS_EXP2_FAST
+INLINE V v_exp2_fast(V x) {
+  const V r = _mm512_reduce_ps(x, 0x09);
+  V p = v_fma(r, v_splat(0.078024517f), v_splat(0.22606716f));
+  p = v_fma(r, p, v_splat(0.69583354f));
+  p = v_fma(r, p, v_splat(0.99992522f));
   return _mm512_scalef_ps(p, x);
 }
 

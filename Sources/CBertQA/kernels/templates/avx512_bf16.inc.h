@@ -1,7 +1,6 @@
-// The AVX-512 operations with BF16 and VNNI for bf16_kernels.inc.h, bf16_attention.inc.h and
-// s8_attention.inc.h. Two neighbouring features of a token (or two keys of a query) are adjacent,
-// so that a lane's 32 bits are the operand of one vdpbf16ps. Include avx512.inc.h, f32_math.inc.h
-// and tiles.inc.h before it, and define
+// The AVX-512 operations with BF16 for bf16_kernels.inc.h and bf16_attention.inc.h. Two neighbouring
+// features of a token (or two keys of a query) are adjacent, so that a lane's 32 bits are the operand
+// of one vdpbf16ps. Include avx512.inc.h, f32_math.inc.h and tiles.inc.h before it, and define
 //   KERNEL, INLINE  with a target that has avx512bf16
 
 #include <string.h>
@@ -51,32 +50,5 @@ INLINE void dot_tile_bf16(const int rows, const int blocks, const uint16_t *w, s
   }
 }
 
-INLINE void dot_tile_keys(const int rows, const int blocks, const uint8_t *k, const int8_t *q,
-                          size_t q_block, size_t head_dim, VI acc[][TILE_VECS]) {
-  for (size_t d = 0; d < head_dim; d += 4) {
-    VI lanes[TILE_VECS];
-    BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
-      lanes[b] = vi_load(q + (size_t)b * q_block + d * BQ_LANES);
-    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
-      int32_t quad;
-      memcpy(&quad, k + d * BQ_LANES + r * 4, sizeof quad);
-      BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
-        acc[r][b] = v_dot(acc[r][b], vi_splat(quad), lanes[b]);
-    }
-  }
-}
-
 // The sums are already in order.
 INLINE void order_tile_bf16(const int rows, V acc[][TILE_VECS]) { (void)rows, (void)acc; }
-INLINE void order_tile_keys(const int rows, VI acc[][TILE_VECS]) { (void)rows, (void)acc; }
-
-INLINE V v_exp2_fast(V x) {
-  static const float c[] = {0.99992522f, 0.69583354f, 0.22606716f, 0.078024517f};
-  const V rest = _mm512_reduce_ps(x, 0x09);
-  return _mm512_scalef_ps(v_horner(rest, c, 4), x);
-}
-
-INLINE V v_abs(V a) { return _mm512_abs_ps(a); }
-INLINE float v_least(V a) { return _mm512_reduce_min_ps(a); }
-INLINE float v_most(V a) { return _mm512_reduce_max_ps(a); }
-INLINE VI vi_max(VI a, VI b) { return (VI)_mm512_max_epi32((__m512i)a, (__m512i)b); }

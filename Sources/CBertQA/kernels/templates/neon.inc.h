@@ -34,6 +34,8 @@ INLINE V v_max(V a, V b) { return (V)vmaxq_f32((float32x4_t)a, (float32x4_t)b); 
 INLINE V v_min(V a, V b) { return (V)vminq_f32((float32x4_t)a, (float32x4_t)b); }
 INLINE V v_abs(V a) { return (V)vabsq_f32((float32x4_t)a); }
 INLINE V v_sqrt(V a) { return (V)vsqrtq_f32((float32x4_t)a); }
+INLINE float v_least(V a) { return vminvq_f32((float32x4_t)a); }
+INLINE float v_most(V a) { return vmaxvq_f32((float32x4_t)a); }
 // p · 2^n in two factors, each normal even if the product is subnormal; t = n + 1.5 · 2^23.
 INLINE V v_scale(V p, V t, V n) {
   (void)n;
@@ -44,6 +46,13 @@ INLINE V v_scale(V p, V t, V n) {
 
 INLINE VI vi_load(const void *p) { return (VI)vld1q_u8(p); }
 INLINE void vi_store(void *p, VI a) { vst1q_u8(p, (uint8x16_t)a); }
+INLINE void v_store_bytes(void *p, VI a) {
+  const uint16x4_t low = vmovn_u32((uint32x4_t)a);
+  const uint32x2_t four = (uint32x2_t)vmovn_u16(vcombine_u16(low, low));
+  const uint32_t bytes = vget_lane_u32(four, 0);
+  memcpy(p, &bytes, sizeof bytes);
+}
 INLINE VI vi_splat(int32_t a) { return (VI)vdupq_n_s32(a); }
 INLINE VI vi_bits(V a) { return (VI)a; }
 INLINE V vi_float(VI a) { return (V)vcvtq_f32_s32((int32x4_t)a); }
+INLINE VI vi_max(VI a, VI b) { return (VI)vmaxq_s32((int32x4_t)a, (int32x4_t)b); }

@@ -1,5 +1,5 @@
-// Template: the NEON operations for bf16_kernels.inc.h, bf16_attention.inc.h and
-// s8_attention.inc.h. Include neon_mmla.inc.h and f32_math.inc.h before it.
+// Template: the NEON operations for bf16_kernels.inc.h and bf16_attention.inc.h. Include
+// neon_mmla.inc.h and f32_math.inc.h before it.
 
 INLINE uint16x4_t v_bf16(V a) { return (uint16x4_t)vcvt_bf16_f32((float32x4_t)a); }
 INLINE void v_store_bf16(uint16_t *p, V a) { vst1_u16(p, v_bf16(a)); }
@@ -43,29 +43,3 @@ INLINE void order_tile_bf16(const int rows, V acc[][TILE_VECS]) {
   order_sums(BF16_BF16, rows, sums);
   as_floats(rows, sums, acc);
 }
-
-INLINE void dot_tile_keys(const int rows, const int blocks, const uint8_t *k, const int8_t *q,
-                          size_t q_block, size_t head_dim, VI acc[][TILE_VECS]) {
-  (void)blocks, (void)q_block;
-  mmla_tile(W_UNSIGNED, rows, (const char *)k, 4, 4 * BQ_LANES, (const char *)q, 4 * BQ_LANES,
-            head_dim / 4, 0, acc);
-}
-
-INLINE void order_tile_keys(const int rows, VI acc[][TILE_VECS]) {
-  order_sums(W_UNSIGNED, rows, acc);
-}
-
-// 2^x: the exponent's bits are floor(x), and a polynomial computes 2 to the rest, which is in [0,
-// 1); 0 below -126.
-INLINE V v_exp2_fast(V x) {
-  static const float c[] = {0.99992522f, 0.69583354f, 0.22606716f, 0.078024517f};
-  const V low = v_max(x, v_splat(-127));
-  const V whole = (V)vrndmq_f32((float32x4_t)low);
-  const VI exponent = (VI)vcvtq_s32_f32((float32x4_t)whole) << 23;
-  const VI power = (VI)v_horner(low - whole, c, 4) + exponent;
-  return (V)(power & (VI)(x > v_splat(-126)));
-}
-
-INLINE float v_least(V a) { return vminvq_f32((float32x4_t)a); }
-INLINE float v_most(V a) { return vmaxvq_f32((float32x4_t)a); }
-INLINE VI vi_max(VI a, VI b) { return (VI)vmaxq_s32((int32x4_t)a, (int32x4_t)b); }

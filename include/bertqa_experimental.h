@@ -621,7 +621,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_vectors_fingerprint(const bertqa_context 
 typedef struct bertqa_search bertqa_search;
 
 /* Begins a search by words and by vectors.
- * context: an embedding model; NULL: by words only. fingerprint: that of the collection's model.
+ * context: an embedding model, which reads the question behind its prompt "query"; passages are embedded
+ * with "document". NULL: by words only. fingerprint: that of the collection's model.
  * Errors: as bertqa_embed; WRONG_MODEL also for the fingerprint of another model. */
 BERTQA_MUST_CHECK bertqa_status bertqa_search_create(const bertqa_context *context,
                                                      const char *question, size_t question_length,

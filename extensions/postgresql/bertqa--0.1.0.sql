@@ -171,7 +171,7 @@ BEGIN
     SELECT (r).* FROM (SELECT * FROM found UNION ALL SELECT * FROM near) AS both_orders
     ORDER BY bertqa_search_score(cosine, coalesce(rank / (SELECT max(rank) FROM found), 0)) DESC LIMIT $3
     $query$, words[1], cosine, distance, relation, vectors[1])
-  USING bertqa_match(configuration, question), bertqa_embed(question), k;
+  USING bertqa_match(configuration, question), bertqa_embed(question, 'query'), k;
 END
 $function$;
 

@@ -10,7 +10,7 @@ extension Context {
       of: TokenizedText(text: text, tokens: tokens, tokenizer: tokenizer), CallMonitor(call))
   }
 
-  /// Begins a search by the question's words and by its vector.
+  /// Begins a search by the question's words and by its vector, behind the model's prompt for queries.
   /// - Parameter fingerprint: that of the model of the collection's vectors.
   package func search(
     question: UnsafeBufferPointer<UInt8>, fingerprint: UnsafeBufferPointer<UInt8>,
@@ -19,6 +19,7 @@ extension Context {
     try checkVectors(fingerprint, call)
     var options = EmbedOptions()
     options.call = call
+    options.promptName = PromptName.query
     let vector = try embed([TextPair(text: question)], options: options)
     return PassageSearch(question: question, vector: try questionVector(vector), threads: info.threads)
   }

@@ -40,7 +40,6 @@ struct TokenEmbedder: Sendable {
 
   /// The tokens read at once. Their vectors are in memory at the same time.
   private static let sliceTokens = 8192
-  private static let queryName = "query"
 
   init(_ reader: TextReader, _ defaults: EmbeddingConfiguration, _ encoder: Encoder) throws(BertQAError) {
     var reader = reader
@@ -75,7 +74,7 @@ struct TokenEmbedder: Sendable {
     var length = defaults.maxSequenceLength
     var (truncates, skipped) = (options.truncates, Set<Int32>())
     if let own = lateInteraction {
-      let isQuery = (options.promptName ?? defaults.prompts.defaultName) == Self.queryName
+      let isQuery = (options.promptName ?? defaults.prompts.defaultName) == PromptName.query
       let side = isQuery ? own.query : own.document
       length = side.length
       truncates = truncates || isQuery

@@ -1,3 +1,9 @@
+/// The names of prompts that every model has in sentence-transformers, with an empty prompt unless the model has another.
+package enum PromptName {
+  package static let query = "query"
+  package static let document = "document"
+}
+
 /// The texts that an embedding model wants before the texts of a kind, such as "query: ", by their names.
 struct EmbeddingPrompts: Sendable, Equatable {
   /// In the order of the file.
@@ -7,8 +13,7 @@ struct EmbeddingPrompts: Sendable, Equatable {
   /// False: a vector leaves out the prompt's tokens and the special tokens before it.
   var isPooled = true
 
-  /// The names that every model has in sentence-transformers, with an empty prompt unless the model has another.
-  private static let usual = ["query", "document"]
+  private static let usual = [PromptName.query, PromptName.document]
 
   private enum Key {
     static let texts = "prompts"

@@ -8,6 +8,7 @@ struct SourceReading {
   private let format: RecordFormat?
   private let textField: ParsedOption?
   private let idField: ParsedOption?
+  private let titleField: ParsedOption?
   private let storedFields: [ParsedOption]
   /// By ending of a file's name, such as ".pdf": a shell command in which {} is the file.
   private let converters: [(ending: String, command: String)]
@@ -20,6 +21,9 @@ struct SourceReading {
       .textField, value: "FIELD", "field of a record's text; default text",
       detail: "JSON lines, CSV and TSV have records; each is a document."),
     OptionRow(.idField, value: "FIELD", "field of a record's name; default: the number of its line"),
+    OptionRow(
+      .titleField, value: "FIELD", "field of a record's title; default: none",
+      detail: "A record without it is not read."),
     OptionRow(
       .field, value: "FIELD", "store this field of records, too; may be given several times",
       detail: "'bertqa search --field' chooses documents by it. A record without it is not read."),
@@ -37,6 +41,7 @@ struct SourceReading {
     format = try RecordFormat(arguments, among: RecordFormat.textNames)
     textField = arguments.last(.textField)
     idField = arguments.last(.idField)
+    titleField = arguments.last(.titleField)
     storedFields = arguments.options.filter { $0.option == .field }
     var converters: [(ending: String, command: String)] = []
     for given in arguments.options where given.option == .convert {
@@ -99,9 +104,10 @@ struct SourceReading {
     return [".csv", ".tsv"].contains(where: name.hasSuffix) ? RecordFormat(fileName: name) : nil
   }
 
-  /// Returns the text of Markdown's first heading if that is the first line.
+  /// Returns the text of Markdown's first heading if nothing but empty lines is before it.
   private static func heading(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-    let line = text.prefix(200).prefix { $0 != UInt8(ascii: "\n") }
+    let ends = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
+    let line = text.prefix(200).drop(while: ends.contains).prefix { !ends.contains($0) }
     guard line.starts(with: "# ".utf8) else { return nil }
     var title: [UInt8] = []
     PlainText.append(line.dropFirst(2), to: &title)
@@ -109,6 +115,9 @@ struct SourceReading {
   }
 
   // MARK: - Records
+
+  /// The fields that have a meaning besides the text's.
+  private var named: [ParsedOption] { [idField, titleField].compactMap { $0 } }
 
   private func readRecords(
     _ file: ArgumentText, _ format: RecordFormat, to writer: CollectionWriter, problem: (String) -> Void
@@ -129,11 +138,13 @@ struct SourceReading {
           continue
         }
         if record.hasNoText { continue }
-        let others = idField == nil ? 1 : 2
-        let fields = block.fields[record.firstField...].prefix(others + storedFields.count).map(block.text)
-        let name = idField == nil ? Array("\(record.number)".utf8) : Array(fields[1])
-        try writer.add(
-          fields[0], name: name, fields: stored(fields.dropFirst(others)), hasLines: false)
+        // In the order of `form`.
+        let count = 1 + named.count + storedFields.count
+        var fields = block.fields[record.firstField...].prefix(count).map(block.text)[...]
+        let text = fields.removeFirst()
+        let name = idField == nil ? Array("\(record.number)".utf8) : Array(fields.removeFirst())
+        let title = titleField == nil ? nil : Array(fields.removeFirst())
+        try writer.add(text, name: name, title: title, fields: stored(fields), hasLines: false)
       }
     }
   }
@@ -157,8 +168,7 @@ struct SourceReading {
       return try FieldPath(given, isColumn: format.isTable)
     }
     var texts = [try path(textField, "text")]
-    if idField != nil { texts.append(try path(idField, "id")) }
-    for field in storedFields { texts.append(try path(field, "")) }
+    for field in named + storedFields { texts.append(try path(field, "")) }
     return RecordForm(
       format: format,
       fields: RecordFields(

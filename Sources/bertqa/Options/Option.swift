@@ -96,6 +96,7 @@ enum Option: String, CaseIterable {
   case inPlace = "in-place"
   case holdout
   case idField = "id-field"
+  case titleField = "title-field"
   case onError = "on-error"
   case maxRecordBytes = "max-record-bytes"
   case maxDocumentBytes = "max-document-bytes"

@@ -1,10 +1,13 @@
 """bertqa.Collection: a database of documents that Python fills, searches and asks."""
 
+import json
+import shutil
 import sqlite3
 
 import pytest
 
 import bertqa
+from bertqa._native import library
 from conftest import FIXTURES
 
 TEXTS = {
@@ -78,3 +81,32 @@ def test_words_only(tmp_path):
         notes.add("a", TEXTS["lease"])
         assert notes.ask("Who signed the lease?").answer.text == "Ann Smith"
         assert notes.search("apartment") == []
+
+
+def test_prompts_of_the_model(tmp_path):
+    """The question is embedded as a query, and passages as documents."""
+    directory = tmp_path / "model"
+    shutil.copytree(FIXTURES / "tiny-bert-embedder", directory)
+    prompts = {"query": "a king of france: ", "document": "the lazy dog "}
+    (directory / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts}))
+    with (
+        bertqa.Context(directory) as embedder,
+        bertqa.Collection(tmp_path / "notes.db", embedder=embedder) as notes,
+    ):
+        notes.add("a", "the river")
+        [hit] = notes.search("over")
+
+        def cosine(query, document):
+            pair = ("over", query), ("the river", document)
+            return sum(
+                a * b
+                for a, b in zip(*(embedder.embed(text, prompt_name=name, normalize=True) for text, name in pair))
+            )
+
+        # No word is the same: the score is that of the cosine, of which int8 keeps two digits.
+        found = [
+            library().search_score(cosine(*names), 0.0)
+            for names in (("query", "document"), ("query", None), (None, None))
+        ]
+    assert hit.score == pytest.approx(found[0], abs=0.01)
+    assert min(abs(other - found[0]) for other in found[1:]) > 0.1

@@ -1,6 +1,8 @@
 """The functions of bertqa.duckdb in a real DuckDB: values, nulls, how often the model runs, errors, connections."""
 
+import json
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -80,6 +82,21 @@ def test_a_search_by_words_and_vectors():
             "2",
             "caf\u00e9s",
         ]
+
+
+def test_a_search_embeds_the_question_as_a_query(tmp_path):
+    shutil.copytree(FIXTURES / "tiny-bert-embedder", tmp_path / "model")
+    settings = {"prompts": {"query": "a king of france: "}}
+    (tmp_path / "model" / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    with duckdb.connect() as connection:
+        models = {"classify": FIXTURES / "tiny-bert-classifier", "entities": ENTITIES}
+        bertqa.duckdb.register(connection, embed=tmp_path / "model", **models)
+        connection.execute(
+            """CREATE TABLE passages AS SELECT name, ['x'] AS words, bertqa_embed('over', name) AS vector
+               FROM (VALUES ('document'), ('query')) AS names(name)"""
+        )
+        rows = connection.execute("SELECT name, score FROM bertqa_search('passages', 'over', 2)").fetchall()
+        assert [name for name, _ in rows] == ["query", "document"] and rows[0][1] > rows[1][1]
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The PostgreSQL extension in a real server: values, errors, cancelled calls, parallel plans, shared weights."""
 
+import json
 import os
 import pathlib
 import re
@@ -203,6 +204,23 @@ def test_a_search_by_words_and_vectors(session, kind):
     assert session.value(answered) == ANSWER
     assert session.execute("""SELECT * FROM bertqa_search(NULL::"the Passages", NULL)""") == []
     session.execute("ROLLBACK")
+
+
+def test_a_search_embeds_the_question_as_a_query(server, session):
+    model = server.root / "tiny-prompts"
+    shutil.copytree(FIXTURES / "tiny-bert-embedder", model)
+    settings = {"prompts": {"query": "a king of france: "}}
+    (model / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    session.execute("BEGIN")
+    session.execute(f"SELECT bertqa_model('embed', {quote(str(model))})")
+    session.execute(
+        """CREATE TABLE prompts AS SELECT name, ''::tsvector AS words, bertqa_embed('over', name) AS vector
+           FROM (VALUES ('document'), ('query')) AS names(name)"""
+    )
+    sql = "SELECT name FROM bertqa_search(NULL::prompts, 'over', 2, 'simple')"
+    assert session.execute(sql) == [["query"], ["document"]]
+    session.execute("ROLLBACK")
+    session.execute("SELECT bertqa_model('embed', NULL)")
 
 
 def test_a_search_needs_its_columns(session):

@@ -335,7 +335,10 @@ def test_fields_of_records(tmp_path):
     table.write_text(
         "text,year,author,id\nThe lamp is green.,2023,Ann,a\nThe lamp is red.,2024,Bob,b\nThe lamp is blue.,2024,Carla,c\n"
     )
-    run("index", "--id-field", "id", "--field", "year", "--field", "author", path, table)
+    run(
+        "index", "--id-field", "id", "--field", "year", "--field", "author", "--title-field", "author", path, table
+    )  # fmt: skip
+    assert rows(path, "SELECT name, title FROM documents") == [("a", "Ann"), ("b", "Bob"), ("c", "Carla")]
     assert json.loads(rows(path, "SELECT fields FROM documents WHERE name = 'b'")[0][0]) == {
         "year": "2024",
         "author": "Bob",

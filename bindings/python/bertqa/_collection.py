@@ -222,7 +222,7 @@ class Collection:
 
     def _vectors(self) -> Tuple[bytes, bytes]:
         """Returns the rows and scales of the passages that were added."""
-        embeddings = self._embedding().embed(self._passages)
+        embeddings = self._embedding().embed(self._passages, prompt_name="document")
         count, length = len(self._passages), self._embedding().info.embedding_length
         floats = array("f")
         for vector in embeddings:

@@ -99,7 +99,7 @@ CREATE OR REPLACE TEMP MACRO bertqa_words(body) AS regexp_extract_all(lower(body
 _SEARCH = """
 CREATE OR REPLACE TEMP MACRO bertqa_search(passages, question, k) AS TABLE
 WITH asked AS MATERIALIZED (
-  SELECT bertqa_embed(question) AS vector, list_distinct(bertqa_words(question)) AS words),
+  SELECT bertqa_embed(question, 'query') AS vector, list_distinct(bertqa_words(question)) AS words),
 texts AS MATERIALIZED (
   SELECT p, row_number() OVER () AS number, array_cosine_similarity(p.vector, asked.vector) AS cosine
   FROM query_table(passages) AS p, asked),

@@ -4,6 +4,9 @@ docs/collections.md quotes it.
 
 usage: collection.py make DATABASE FILE... [-- OPTION...]
                                         indexes the contexts of FILEs with `bertqa index OPTION...`
+       collection.py cut FILE...                prints the passages that corpus.py cuts FILEs into as JSON lines, which
+                                        `bertqa index --id-field id` reads and `hits` takes as its only FILE, before those
+                                        with the questions
        collection.py limit DATABASE             indexes the words of a collection's passages by FTS5 alone
        collection.py rows COUNT                 compares COUNT random vectors in memory with a question's
        collection.py hits DATABASE COUNT FILE...
@@ -29,6 +32,7 @@ import sys
 import tempfile
 import time
 
+import corpus
 from accuracy import records
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -44,6 +48,12 @@ def contexts(paths):
     return {text: number for number, text in enumerate(texts)}
 
 
+def documents(database, paths):
+    """Returns the numbers of the contexts that are documents of the database: the first ones."""
+    count = sqlite3.connect(database).execute("SELECT count(*) FROM documents").fetchone()[0]
+    return {text: number for text, number in contexts(paths).items() if number < count}
+
+
 def questions(paths, count):
     """Returns COUNT answerable questions of each source: (question, context, answers)."""
     found = collections.defaultdict(list)
@@ -56,6 +66,30 @@ def questions(paths, count):
         for source, every in found.items()
         if len(every) >= count
     }
+
+
+def cut(*paths):
+    texts = itertools.chain.from_iterable(corpus.texts(pathlib.Path(path)) for path in paths)
+    for number, text in enumerate(dict.fromkeys(itertools.chain.from_iterable(map(corpus.passages, texts)))):
+        print(json.dumps({"id": str(number), "text": text}))
+
+
+def places(numbers, context, answers):
+    """Returns where the answers begin: (document, byte)."""
+    found = set()
+    for answer in answers:
+        before = context[: answer["answer_start"]]
+        if context in numbers:
+            found.add((str(numbers[context]), len(before.encode())))
+            continue
+        # In corpus.py's passages, whose sentences are joined by single spaces.
+        start = len(" ".join(f"{before}.".split())) - 1
+        first = 0
+        for passage in corpus.passages(context):
+            if 0 <= start - first < len(passage):
+                found.add((str(numbers[passage]), len(passage[: start - first].encode())))
+            first += len(passage) + 1
+    return found
 
 
 def make(database, *arguments):
@@ -136,10 +170,10 @@ def normal(answer):
     return [word for word in words if word not in ("a", "an", "the")]
 
 
-def rank(passages, document, starts):
-    """The first of 20 passages that has the answer; 99 if none has it."""
+def rank(passages, answers):
+    """The first of 20 passages in which one of the answers begins; 99 if none does. answers: as `places` returns."""
     for position, (name, start, end) in enumerate(passages[:20]):
-        if name == document and any(start <= byte < end for byte in starts):
+        if any(name == document and start <= byte < end for document, byte in answers):
             return position
     return 99
 
@@ -147,7 +181,7 @@ def rank(passages, document, starts):
 def hits(database, count, *paths):
     import bertqa
 
-    numbers = contexts(paths)
+    numbers = documents(database, paths)
     asked = questions(paths, int(count))
     with bertqa.Collection(database) as notes, bertqa.Collection(database) as by_words:
         by_words._fingerprint = None
@@ -155,22 +189,27 @@ def hits(database, count, *paths):
         by_meaning._words = lambda *_: []
         notes.ask("Who?")
         for source, each in asked.items():
-            found, right, search_times, ask_times = collections.defaultdict(list), 0, [], []
+            found, right = collections.defaultdict(list), 0
+            search_times, ask_times, processors = [], [], 0.0
             for question, context, answers in each:
-                document = str(numbers[context])
-                starts = {len(context[: answer["answer_start"]].encode()) for answer in answers}
+                right_places = places(numbers, context, answers)
                 for name, collection in (("words", by_words), ("vectors", by_meaning), ("both", notes)):
                     begin = time.perf_counter()
                     passages = collection.search(question, k=20)
                     if name == "both":
                         search_times.append(1000 * (time.perf_counter() - begin))
-                    found[name].append(rank([(p.name, p.start, p.end) for p in passages], document, starts))
-                begin = time.perf_counter()
+                    found[name].append(rank([(p.name, p.start, p.end) for p in passages], right_places))
+                begin, used = time.perf_counter(), time.process_time()
                 answer = notes.ask(question).answer
                 ask_times.append(1000 * (time.perf_counter() - begin))
+                processors += 1000 * (time.process_time() - used) / len(each)
                 right += answer is not None and normal(answer.text) in [normal(a["text"]) for a in answers]
             print(f"{source}: {len(each)} questions, {right} exactly right,", end=" ")
-            print(f"search {statistics.median(search_times):.0f} ms, ask {statistics.median(ask_times):.0f} ms")
+            print(
+                f"search {statistics.median(search_times):.0f} ms, ask {statistics.median(ask_times):.0f} ms",
+                end=" ",
+            )
+            print(f"({processors:.0f} ms of processors, mean)")
             for name, ranks in found.items():
                 shares = (f"{sum(r < most for r in ranks) / len(ranks):.3f}" for most in (1, 5, 20))
                 print(f"  {name}: among 1, 5, 20:", *shares, flush=True)
@@ -206,7 +245,7 @@ def fusion(database, count, *paths):
 
     import bertqa
 
-    numbers, asked = contexts(paths), questions(paths, int(count))
+    numbers, asked = documents(database, paths), questions(paths, int(count))
     with bertqa.Collection(database) as notes:
         connection = notes._opened()
         place = {
@@ -225,8 +264,9 @@ def fusion(database, count, *paths):
         for source, each in asked.items():
             found = collections.defaultdict(list)
             for question, context, answers in each:
-                starts = {len(context[: answer["answer_start"]].encode()) for answer in answers}
-                cosines = vectors @ numpy.array(notes._embedding().embed(question), numpy.float32)
+                right_places = places(numbers, context, answers)
+                query = notes._embedding().embed(question, prompt_name="query")
+                cosines = vectors @ numpy.array(query, numpy.float32)
                 words = numpy.zeros(len(ids))
                 for id, score in notes._words(match(question), (None, None)):
                     words[position[id]] = score
@@ -234,7 +274,7 @@ def fusion(database, count, *paths):
                 for name, score in FUSIONS.items():
                     order = chosen[numpy.argsort(-score(cosines[chosen], words[chosen]), kind="stable")][:20]
                     best = [place[id] for id in ids[order].tolist()]
-                    found[name].append(rank(best, str(numbers[context]), starts))
+                    found[name].append(rank(best, right_places))
             print(f"{source}: {len(each)} questions, every other one; among 1, 5, 20, then those of the others")
             for name, ranks in found.items():
                 halves = (ranks[::2], ranks[1::2])
@@ -258,7 +298,7 @@ def match(question):
 
 
 if __name__ == "__main__":
-    commands = {"make": make, "limit": limit, "rows": rows, "hits": hits, "fusion": fusion}
+    commands = {"make": make, "cut": cut, "limit": limit, "rows": rows, "hits": hits, "fusion": fusion}
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])

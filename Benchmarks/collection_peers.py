@@ -14,7 +14,7 @@ import statistics
 import sys
 import time
 
-from collection import contexts, questions, rank
+from collection import documents, places, questions, rank
 
 THREADS = 2
 
@@ -64,13 +64,13 @@ def txtai(model, passages):
 def main(database, model, count, *paths):
     connection = sqlite3.connect(database)
     passages = connection.execute("SELECT id, text FROM passages").fetchall()
-    places = {
+    passage_places = {
         id: place
         for id, *place in connection.execute(
             "SELECT p.id, d.name, p.start, p.end FROM passages p JOIN documents d ON d.id = p.document"
         )
     }
-    numbers, asked = contexts(paths), questions(paths, int(count))
+    numbers, asked = documents(database, paths), questions(paths, int(count))
     for name, make in ("sentence-transformers, sqlite-vec", sqlite_vec), ("txtai", txtai):
         try:
             index, search = make(model, passages)
@@ -88,11 +88,10 @@ def main(database, model, count, *paths):
         for source, each in asked.items():
             found, times = collections.defaultdict(list), []
             for question, context, answers in each:
-                starts = {len(context[: answer["answer_start"]].encode()) for answer in answers}
                 begin = time.perf_counter()
                 ids = search(question)
                 times.append(1000 * (time.perf_counter() - begin))
-                found[source].append(rank([places[id] for id in ids], str(numbers[context]), starts))
+                found[source].append(rank([passage_places[id] for id in ids], places(numbers, context, answers)))
             shares = (f"{sum(r < most for r in found[source]) / len(each):.3f}" for most in (1, 5, 20))
             print(f"  {source}: search {statistics.median(times):.0f} ms; among 1, 5, 20:", *shares, flush=True)
 

@@ -13,10 +13,10 @@ final class CollectionWriter {
   var call: () -> CallOptions = { CallOptions() }
   private(set) var passageCount = 0
 
-  private static let (batchBytes, batchSteps) = (1 << 21, 4096)
-  /// Vectors are computed batch by batch. FTS5 merges what each transaction adds, which takes a fifth of its time after
-  /// transactions of 1024 passages.
-  private var batchPassages: Int { hasVectors ? 1024 : 8192 }
+  private typealias Limits = (passages: Int, bytes: Int, steps: Int)
+  /// Vectors are computed batch by batch. Without them a batch may be larger: FTS5 merges what each transaction adds,
+  /// which takes a fifth of its time after transactions of 1024 passages.
+  private var limits: Limits { hasVectors ? (1024, 1 << 21, 4096) : (8192, 1 << 22, 1 << 15) }
   /// The text that is cut into passages at once.
   private static let pieceBytes = 1 << 20
 
@@ -149,9 +149,8 @@ final class CollectionWriter {
   // MARK: - Batches
 
   private func flushIfLarge() throws(ToolError) {
-    if passages.count >= batchPassages || passageBytes >= Self.batchBytes
-      || steps.count >= Self.batchSteps
-    {
+    let limits = limits
+    if passages.count >= limits.passages || passageBytes >= limits.bytes || steps.count >= limits.steps {
       try flush()
     }
   }

@@ -360,6 +360,20 @@ def test_documentation(cluster, package, tmp_path):
         assert result.stdout == recipe.output
 
 
+@needs_cluster
+@pytest.mark.long
+def test_a_collection_in_parts(tmp_path):
+    """The program in docs/scale.md, run as it is, on two threads of one process."""
+    [program] = [block for block in blocks(ROOT / "docs" / "scale.md") if block.language == "python"]
+    settings = {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONWARNINGS": "ignore"}
+    result = subprocess.run(
+        [sys.executable, "-c", program.code], cwd=tmp_path, env={**os.environ, **settings}, capture_output=True, text=True,
+        timeout=spark_cluster.TIMEOUT,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr[-6000:]
+    assert result.stdout == program.output
+
+
 def test_the_page_has_what_the_simulation_prints():
     command = [sys.executable, ROOT / "Benchmarks" / "scale.py"]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout

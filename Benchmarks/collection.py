@@ -35,6 +35,11 @@ import time
 import corpus
 from accuracy import records
 
+try:
+    import numpy
+except ImportError:  # only `fusion` needs it
+    numpy = None
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOOL = ROOT / "build" / "bin" / "bertqa"
 
@@ -210,6 +215,7 @@ def hits(database, count, *paths):
                 end=" ",
             )
             print(f"({processors:.0f} ms of processors, mean)")
+            found["in either"] = list(map(min, found["words"], found["vectors"]))
             for name, ranks in found.items():
                 shares = (f"{sum(r < most for r in ranks) / len(ranks):.3f}" for most in (1, 5, 20))
                 print(f"  {name}: among 1, 5, 20:", *shares, flush=True)
@@ -227,11 +233,23 @@ def weighted(weight, power):
     return lambda cosines, words: cosines + weight * (words / max(words.max(), 1e-9)) ** power
 
 
+def in_parts(count):
+    """The scores of a collection in parts: words count as a share of the best of each part."""
+
+    def score(cosines, words):
+        part = numpy.arange(len(words)) % count
+        best = numpy.array([max(words[part == number].max(initial=0), 1e-9) for number in range(count)])
+        return cosines + 0.25 * (words / best[part]) ** 2
+
+    return score
+
+
 FUSIONS = {
     "words": lambda cosines, words: words,
     "vectors": lambda cosines, words: cosines,
     "reciprocal ranks, 10": reciprocal(10),
     "reciprocal ranks, 60": reciprocal(60),
+    "in 10 parts": in_parts(10),
     **{
         f"cosine + {weight} share^{power}": weighted(weight, power)
         for weight in (0.15, 0.2, 0.25, 0.3)
@@ -241,8 +259,6 @@ FUSIONS = {
 
 
 def fusion(database, count, *paths):
-    import numpy
-
     import bertqa
 
     numbers, asked = documents(database, paths), questions(paths, int(count))

@@ -41,9 +41,11 @@ final class PassageCollection {
     let database = try SQLiteDatabase(path, .write, for: "a collection")
     let isNew = status.st_size == 0
     if !isNew, try !Self.check(database) { throw Self.foreign(path) }
-    // Readers go on while it is written, and a killed run leaves the last finished batch.
+    // Readers go on while it is written, and a killed run leaves the last finished batch. Blocks of vectors are read in
+    // half the time from large pages, which only a new database takes.
     try database.run(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA recursive_triggers = OFF")
+      "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA recursive_triggers = OFF"
+    )
     self.init(database, lock: lock)
     let hasTables = try self.hasTables()
     if !hasTables {

@@ -121,6 +121,8 @@ class Collection:
         if database.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
             if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise ValueError(f"{path} is an SQLite database, but no collection")
+            # Blocks of vectors are read in half the time from large pages.
+            database.execute("PRAGMA page_size = 16384")
             database.executescript(f"BEGIN IMMEDIATE;{_sql(_CREATE)}COMMIT;")
             if not words_only:
                 self._set_model()
@@ -334,8 +336,8 @@ class Collection:
                 raise ValueError(f"the vectors from passage {first} on do not fit")
             check(
                 lib.search_add_vectors(
-                    search.pointer, first, count, (ctypes.c_int8 * len(rows)).from_buffer_copy(rows), len(rows),
-                    (ctypes.c_float * count).from_buffer_copy(scales),
+                    search.pointer, first, count, ctypes.cast(rows, ctypes.POINTER(ctypes.c_int8)), len(rows),
+                    ctypes.cast(scales, ctypes.POINTER(ctypes.c_float)),
                 )
             )  # fmt: skip
 

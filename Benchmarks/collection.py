@@ -23,6 +23,7 @@ import collections
 import itertools
 import json
 import pathlib
+import re
 import resource
 import sqlite3
 import statistics
@@ -107,14 +108,21 @@ def make(database, *arguments):
         file.flush()
         begin = time.perf_counter()
         command = [TOOL, "index", "--id-field", "id", *arguments[split + 1 :], database, file.name]
-        output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-        seconds = time.perf_counter() - begin
+        process, resident = subprocess.Popen(command, stdout=subprocess.PIPE, text=True), 0
+        while process.poll() is None:
+            # The maximum of getrusage would be at least this program's own, of which the child was a copy.
+            found = re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())
+            resident = int(found[1]) if found else resident
+            time.sleep(0.02)
+        seconds, output = time.perf_counter() - begin, process.stdout.read()
+        if process.returncode:
+            sys.exit(process.returncode)
     passages = int(output.split(";")[1].split()[0])
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
         f"{passages} passages, {size} bytes in {seconds:.1f} s ({usage.ru_utime + usage.ru_stime:.1f} s of processors): "
         f"{passages / seconds:.0f} passages/s, {size / seconds / 1e6:.1f} MB/s; "
-        f"{pathlib.Path(database).stat().st_size} bytes; resident at most {usage.ru_maxrss // 1024} MiB"
+        f"{pathlib.Path(database).stat().st_size} bytes; resident at most {resident // 1024} MiB"
     )
 
 

@@ -7,6 +7,7 @@ usage: collection.py make DATABASE FILE... [-- OPTION...]
        collection.py cut FILE...                prints the passages that corpus.py cuts FILEs into as JSON lines, which
                                         `bertqa index --id-field id` reads and `hits` takes as its only FILE, before those
                                         with the questions
+       collection.py static DIRECTORY           writes a static model: the default model's vector of each token; needs NumPy
        collection.py limit DATABASE             indexes the words of a collection's passages by FTS5 alone
        collection.py rows COUNT                 compares COUNT random vectors in memory with a question's
        collection.py hits DATABASE COUNT FILE...
@@ -38,7 +39,7 @@ from accuracy import records
 
 try:
     import numpy
-except ImportError:  # only `fusion` needs it
+except ImportError:  # only `fusion` and `static` need it
     numpy = None
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -78,6 +79,44 @@ def cut(*paths):
     texts = itertools.chain.from_iterable(corpus.texts(pathlib.Path(path)) for path in paths)
     for number, text in enumerate(dict.fromkeys(itertools.chain.from_iterable(map(corpus.passages, texts)))):
         print(json.dumps({"id": str(number), "text": text}))
+
+
+def static(directory):
+    import bertqa
+
+    vocabulary = (ROOT / "models" / "embed-minilm-l6" / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    with bertqa.Context(task="embed") as context:
+        table = numpy.array(context.embed([token.removeprefix("##") for token in vocabulary]), numpy.float32)
+    # As model2vec makes them: without what all have in common, and frequent tokens, which come first, weigh less.
+    table -= table.mean(0)
+    table *= (
+        numpy.log1p(numpy.arange(len(table), dtype=numpy.float32))[:, None]
+        / numpy.linalg.norm(table, axis=1)[:, None]
+    )
+    tensor = {"dtype": "F32", "shape": list(table.shape), "data_offsets": [0, table.nbytes]}
+    header = json.dumps({"embeddings": tensor}).encode()
+    model = {
+        "type": "WordPiece",
+        "unk_token": "[UNK]",
+        "continuing_subword_prefix": "##",
+        "max_input_chars_per_word": 100,
+    }
+    model["vocab"] = {token: id for id, token in enumerate(vocabulary)}
+    tokenizer = {
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "lowercase": True,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "model": model,
+    }
+    path = pathlib.Path(directory)
+    path.mkdir(exist_ok=True)
+    path.joinpath("model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + table.tobytes())
+    path.joinpath("config.json").write_text(json.dumps({"model_type": "model2vec", "normalize": True}))
+    path.joinpath("tokenizer.json").write_text(json.dumps(tokenizer))
 
 
 def places(numbers, context, answers):
@@ -322,7 +361,15 @@ def match(question):
 
 
 if __name__ == "__main__":
-    commands = {"make": make, "cut": cut, "limit": limit, "rows": rows, "hits": hits, "fusion": fusion}
+    commands = {
+        "make": make,
+        "cut": cut,
+        "static": static,
+        "limit": limit,
+        "rows": rows,
+        "hits": hits,
+        "fusion": fusion,
+    }
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])

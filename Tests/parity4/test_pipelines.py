@@ -1,16 +1,18 @@
 """bertqa.pipeline against transformers 4.57: random calls on tiny models of every family."""
 
+import copy
+
 import pytest
 
 import bertqa
 from cases import cases
-from conftest import CASES, HEADS, directories, ours, theirs
+from conftest import CASES, HEADS, all_directories, ours, theirs
 from forms import FORMS
 
 TOLERANCE = 1e-4
 #: Scores closer than this may be in either order.
 NEAR = 2e-6
-PAIRS = [(task, name) for task, head in HEADS.items() for name in directories(head)]
+PAIRS = [(task, name) for task, head in HEADS.items() for name in all_directories(head)]
 
 
 def listed(result):
@@ -57,8 +59,13 @@ def has_blank_tokens(name, text):
     return any(not text[start:end].strip() for start, end in offsets[1:-1])
 
 
-def is_cut(name, text, options):
-    """True if a pair is cut where a cut text may have other tokens."""
+def is_cut(task, name, text, options):
+    """True if a text or pair is cut where a cut text may have other tokens."""
+    if task == "feature-extraction":
+        length = options.get("tokenize_kwargs", {}).get("max_length", len(text))
+        return ours(name, task).model.kind != "pieces" and len(ours(name, task).model.tokens(text)) + 2 > length
+    if task != "zero-shot-classification":
+        return False
     pipe, tokenizer = ours(name, "zero-shot-classification"), theirs(name, "zero-shot-classification").tokenizer
     template = options.get("hypothesis_template", "This example is {}.")
     lengths = [len(tokenizer(text, template.format(label))["input_ids"]) for label in options["candidate_labels"]]
@@ -66,7 +73,7 @@ def is_cut(name, text, options):
 
 
 def count(task):
-    return max(1, CASES // len(directories(HEADS[task])))
+    return max(1, CASES // len(all_directories(HEADS[task])))
 
 
 @pytest.mark.parametrize("task, name", PAIRS)
@@ -74,7 +81,8 @@ def test_random_calls(task, name):
     tried, other = 0, theirs(name, task)
     for number, (given, options) in enumerate(cases(task, count(task), seed=name)):
         try:
-            expected = other(given, **options)
+            # It changes dictionaries among its options.
+            expected = other(given, **copy.deepcopy(options))
         except BaseException as error:
             # A doc_stride for which there is no room ends in a panic of the tokenizers library. bertqa lowers its default.
             is_panic = type(error).__name__ == "PanicException"
@@ -97,7 +105,7 @@ def test_random_calls(task, name):
             expected, found = seen(expected), seen(found)
         elif task == "text-classification" and is_tie(expected):
             continue
-        elif task == "zero-shot-classification" and is_cut(name, given, options):
+        elif is_cut(task, name, given, options):
             continue
         elif task == "token-classification" and has_blank_tokens(name, given):
             if options["aggregation_strategy"] != "none":
@@ -108,7 +116,7 @@ def test_random_calls(task, name):
             same(found, expected)
         except AssertionError as error:
             raise AssertionError(f"case {number}: {given!r}, {options}\n{found}\n{expected}") from error
-    assert tried > count(task) * (0.1 if task == "token-classification" else 0.6)
+    assert tried > count(task) * (0.1 if task == "token-classification" else 0.5)
 
 
 FORM_MODELS = [

@@ -182,6 +182,8 @@ def test_vectors_of_tokens():
     assert extract(TEXT) == [first] and extract([TEXT, "the king"]) == [[first], [second]]
     assert list(extract(text for text in [TEXT, "the king"])) == [[first], [second]]
     assert len(extract(TEXT, truncation=True, tokenize_kwargs={"max_length": 5})[0]) == 5
+    # The directory's max_seq_length, of sentence-transformers, is 32.
+    assert len(extract(TEXT * 4)[0]) == len(extract.model.tokens(TEXT * 4)) + 2 > 34
     assert len(extract(TEXT * 400)[0]) > extract.context.info.max_position_embeddings
     strict = bertqa.pipeline("feature-extraction", extract.context, compat="strict")
     with pytest.raises(RuntimeError, match="more than"):

@@ -31,8 +31,9 @@ class FeatureExtractionPipeline(Pipeline):
 
     def _results(self, inputs: List[Any], settings: Dict[str, Any]) -> List[Any]:
         cutter = Cutter(self.model, self.is_strict, *settings.get("truncation", (False, None)))
-        # The prompts of sentence-transformers are not those of transformers' pipeline.
-        vectors = self.context.embed_tokens([cutter.cut((text, None))[0] for text in inputs], prompt="")
+        texts = [cutter.cut((text, None))[0] for text in inputs]
+        # transformers' pipeline knows neither prompt nor length of sentence-transformers.
+        vectors = self.context.embed_tokens(texts, prompt="", max_seq_len=self.model.maximum or None)
         if not settings.get("is_tensor"):
             return [[[list(vector) for vector in one]] for one in vectors]
         import numpy

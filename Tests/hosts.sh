@@ -4,10 +4,11 @@
 set -e
 cd "$(dirname "$0")/.."
 venv=.venv-hosts
-requirements=Tests/python/hosts/requirements.txt
-if ! cmp -s "$requirements" "$venv/installed.txt"; then
+hosts=Tests/python/hosts/requirements.txt
+versions=Tests/python/requirements.txt
+if ! cat "$hosts" "$versions" | cmp -s - "$venv/installed.txt"; then
   "$1" -m venv "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check -r "$requirements"
-  cp "$requirements" "$venv/installed.txt"
+  "$venv/bin/pip" install -q --disable-pip-version-check -r "$hosts" -c "$versions"
+  cat "$hosts" "$versions" > "$venv/installed.txt"
 fi
 BERTQA_HOSTS=1 "$venv/bin/python" -m pytest -q -rs Tests/python/hosts

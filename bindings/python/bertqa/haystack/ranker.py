@@ -21,7 +21,8 @@ class SimilarityRanker(Component):
     @component.output_types(documents=List[Document])
     def run(self, query: str, documents: List[Document], top_k: Optional[int] = None) -> Dict[str, Any]:
         found = scores(opened(self.model, self.task), query, [document.content or "" for document in documents])
-        ranked = [replace(document, score=score) for document, score in zip(documents, found)]
-        ranked = sorted(ranked, key=lambda document: -document.score)[: top_k or self.top_k]
+        ranked = sorted(zip(found, documents), key=lambda pair: -pair[0])[: top_k or self.top_k]
         least = self.score_threshold
-        return {"documents": [one for one in ranked if least is None or one.score >= least]}
+        return {
+            "documents": [replace(one, score=score) for score, one in ranked if least is None or score >= least]
+        }

@@ -40,12 +40,12 @@ class ExtractiveReader(Component):
         stride: Optional[int] = None,
         no_answer: Optional[bool] = None,
     ) -> Dict[str, Any]:
-        documents = [document for document in documents if document.content is not None]
-        if not documents:
+        given = [(document, document.content) for document in documents if document.content is not None]
+        if not given:
             return {"answers": []}
         result = opened(self.model, self.task).answer_documents(
             query,
-            [document.content for document in documents],
+            [text for _, text in given],
             top_k=top_k or self.top_k,
             max_seq_len=max_seq_length or self.max_seq_length,
             doc_stride=self.stride if stride is None else stride,
@@ -60,7 +60,7 @@ class ExtractiveReader(Component):
                 ExtractedAnswer(
                     query=query,
                     data=answer.text,
-                    document=documents[answer.document_index],
+                    document=given[answer.document_index][0],
                     context=answer.sentence,
                     score=answer.probability,
                     document_offset=ExtractedAnswer.Span(answer.start, answer.end),

@@ -9,6 +9,10 @@ from ._model import NO_MAXIMUM, Model
 Pair = Tuple[str, Optional[str]]
 
 
+class TooLong(RuntimeError, IndexError):
+    """A text is longer than the model. transformers raises one or the other, by the model's family and the excess."""
+
+
 def logits_of(context: Context, texts: List[Pair]) -> List[List[float]]:
     """Returns the logits of each text by the number of the label; for classifiers that this library trains, logarithms
     of the probabilities, which a calibration may have changed, equal ones for a text that is too short."""
@@ -50,9 +54,7 @@ class Cutter:
         if excess <= 0:
             return pair
         if not self.is_on:
-            raise RuntimeError(
-                f"the text has {excess} tokens more than the {self.length} that the model reads at once"
-            )
+            raise TooLong(f"the text has {excess} tokens more than the {self.length} that the model reads at once")
         counts = (len(tokens), len(others) if others else 0)
         rule: Callable[[int, int, int], Tuple[int, int]] = _first_only if self.first_only else _longest_first
         kept = rule(*counts, self.length - special)

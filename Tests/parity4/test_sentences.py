@@ -89,7 +89,8 @@ def test_pairs(name):
     words = texts(name, 80)
     pairs = list(zip(words[:40], words[40:]))
     for options in {}, {"apply_softmax": True}, {"activation_fn": torch.nn.Sigmoid()}:
-        mine, expected = ours.predict(pairs, **options), other.predict(pairs, **options)
+        # One at a time: MobileBERT's last token sees the padding of a batch.
+        mine, expected = ours.predict(pairs, **options), other.predict(pairs, batch_size=1, **options)
         assert mine.shape == expected.shape and mine.dtype == expected.dtype
         near = np.abs(mine - expected).reshape(len(pairs), -1).max(-1) < TOLERANCE
         # A text that no place cuts into the same tokens loses one more.

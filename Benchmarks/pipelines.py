@@ -130,7 +130,7 @@ def main():
     print(f"| {options.size}, {options.questions} questions, threads: {options.threads} | {' | '.join(found)} |")
     print("|---|" + "---|" * len(found))
     for key, name in ROWS.items():
-        print(f"| {name} | {' | '.join(f'{result[key]:.1f}' for result in found.values())} |")
+        print(f"| {name} | {' | '.join(f'{result[key]:.2f}' for result in found.values())} |")
     equal = sum(
         one == two for one, two in zip(*(rounds[0][name]["answers"] for name in ("transformers", "bertqa")))
     )

@@ -5,10 +5,12 @@ import numpy as np
 BINS = 15
 
 
-def probabilities(logits, occurrences, temperature):
-    """temperature: (intercept, slope)."""
+def probabilities(logits, occurrences, temperature, longest=np.inf):
+    """temperature: (intercept, slope). From the occurrences `longest` on it grows in proportion to them."""
     intercept, slope = temperature
-    scaled = logits / np.exp(intercept + slope * np.log1p(occurrences))[:, None]
+    near = np.minimum(occurrences, longest)
+    growth = np.maximum(occurrences, 1) / np.maximum(near, 1)
+    scaled = logits / (np.exp(intercept + slope * np.log1p(near)) * growth)[:, None]
     scaled = np.exp(scaled - scaled.max(1, keepdims=True))
     return scaled / scaled.sum(1, keepdims=True)
 

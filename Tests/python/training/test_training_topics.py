@@ -82,6 +82,9 @@ def test_the_temperature_is_found():
         < 0.02
         < calibration_error(probabilities(logits, occurrences, (0, 0)), labels)
     )
+    # Texts beyond the limit are as sure as those of its length with the same words.
+    shorter = probabilities(logits / occurrences[:, None], np.ones(20000), true, 1)
+    assert np.allclose(shorter, probabilities(logits, occurrences, true, 1))
 
 
 def test_texts(tmp_path):

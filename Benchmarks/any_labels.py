@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Speed of a GLiNER model beside the package gliner, one thread, in words of text a second of processor time.
+"""Speed of GLiNER models beside the package gliner, one thread, in words of text a second of processor time.
 
-The model has the size of gliner_small-v2.1 without its vocabulary, and random weights: the time does not depend on them,
-except for the choice among spans. Texts have 20 to 200 made-up words; there are five labels.
+The models have the size of gliner_small-v2.1 without its vocabulary, and random weights: the time does not depend on them,
+except for the choice among spans. One scores spans, the other one words. Texts have 20 to 200 made-up words; there are five labels.
 
 usage: PYTHONPATH=bindings/python python3 Benchmarks/any_labels.py   (needs Tests/parity4/requirements.txt)
 """
@@ -40,17 +40,19 @@ def main():
     texts = [" ".join(rng.choices(made.tiny.WORDS, k=words)) for words in (20, 60, 120, 200) * 2]
     size = {"num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 3072, "position_buckets": 256}
     made.ENCODERS["deberta-v2"].update(size)
-    with tempfile.TemporaryDirectory() as directory:
-        model = made.make(pathlib.Path(directory), width=512, encoder_width=768, scale=0.05)
-        print("package, f32: %.0f words/s, %d entities" % rate(texts, lambda t: model.inference(t, LABELS)))
-        for precision in ("f32", "bf16", "int8"):
-            try:
-                context = bertqa.Context(directory, threads=1, precision=precision)
-            except bertqa.Unsupported:
-                continue
-            with context:
-                figures = rate(texts, lambda t: context.entities_batch(t, labels=LABELS))
-                print(f"bertqa, {precision}: %.0f words/s, %d entities" % figures)
+    for kind, options in ("spans", {"scale": 0.05}), ("words", {"tokens": True}):
+        with tempfile.TemporaryDirectory() as directory:
+            model = made.make(pathlib.Path(directory), width=512, encoder_width=768, **options)
+            figures = rate(texts, lambda t, model=model: model.inference(t, LABELS))
+            print(f"{kind}, package, f32: %.0f words/s, %d entities" % figures)
+            for precision in ("f32", "bf16", "int8"):
+                try:
+                    context = bertqa.Context(directory, threads=1, precision=precision)
+                except bertqa.Unsupported:
+                    continue
+                with context:
+                    figures = rate(texts, lambda t, context=context: context.entities_batch(t, labels=LABELS))
+                    print(f"{kind}, bertqa, {precision}: %.0f words/s, %d entities" % figures)
 
 
 if __name__ == "__main__":

@@ -4,18 +4,12 @@
 
 #include <string.h>
 
-#include "names.h"
+#include "labels.h"
 
 #define BERTQA_REDACT_USAGE                                                                        \
   "bertqa_redact(text, patterns, action, value, regions, labels): the action is 'label', 'text', " \
   "'mask', 'hash' or"                                                                              \
   " 'pseudonym'; the value is the text, the number of letters to keep, or the key"
-
-/* As read_names; "*" stands for all labels and gives no names. */
-static const char *read_labels(bertqa_text text, name_list *list) {
-  if (text.length == 1 && text.text[0] == '*') text.length = 0;
-  return read_names(text, list);
-}
 
 /* Sets the replacement. value: with an empty text for none. Returns an error's text, or NULL. */
 static const char *read_replacement(bertqa_text action, bertqa_text value,
@@ -50,20 +44,17 @@ static const char *read_replacement(bertqa_text action, bertqa_text value,
 
 /* Finds personal data in a text and says how many bytes the text with its replacements has; then
  * end_redaction writes them, once, to memory of this size. Pseudonyms start anew in each text.
- * model: finds names, too; NULL for none. found: 2 lists. */
+ * model: finds names, too, with the options entities; NULL for none. found: 2 lists. */
 static bertqa_status begin_redaction(bertqa_text text, const bertqa_patterns_options *patterns,
-                                     const bertqa_context *model, const name_list *labels,
+                                     const bertqa_context *model, bertqa_entities_options *entities,
                                      bertqa_redact_options *options, bertqa_entity_list **found,
                                      size_t *length) {
   *length = 0;
   found[0] = found[1] = NULL;
   bertqa_status status = bertqa_patterns(text.text, text.length, patterns, &found[0]);
   if (status == BERTQA_OK && model != NULL) {
-    const bertqa_entities_options entities = {.struct_size = sizeof entities,
-                                              .call = options->call,
-                                              .labels = labels->count > 0 ? labels->names : NULL,
-                                              .label_count = labels->count};
-    status = bertqa_entities(model, text.text, text.length, &entities, &found[1]);
+    entities->call = options->call;
+    status = bertqa_entities(model, text.text, text.length, entities, &found[1]);
   }
   if (status == BERTQA_OK && options->replacement == BERTQA_REPLACEMENT_PSEUDONYM)
     status = bertqa_pseudonyms_create(&options->pseudonyms);

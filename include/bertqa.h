@@ -869,6 +869,8 @@ typedef struct bertqa_entities_options {
    * none of its own: these are what it finds, in any words, and at least one is needed. */
   const bertqa_text *labels;
   size_t label_count;
+  /* [label_count]: the threshold of each label; 0 is the threshold below. Default NULL: that for all. */
+  const float *thresholds;
   /* [ignore_label_count]: labels to leave out, spelt as in results, unless labels has them. Default
    * NULL: "O" alone; a count of 0 behind another pointer ignores none. */
   const bertqa_text *ignore_labels;
@@ -889,7 +891,7 @@ typedef struct bertqa_entities_options {
 } bertqa_entities_options;
 
 #define BERTQA_ENTITIES_OPTIONS_INIT \
-  {sizeof(bertqa_entities_options), NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(bertqa_entities_options), NULL, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0}
 
 void bertqa_entities_options_init(bertqa_entities_options *options, size_t struct_size);
 

@@ -13,6 +13,9 @@ func entityOptions(
   var options = EntityOptions()
   options.call = try callOptions(raw.call)
   options.labels = try texts(raw.labels, raw.label_count, "labels", "label_count") ?? []
+  if let thresholds = raw.thresholds {
+    options.thresholds = Array(UnsafeBufferPointer(start: thresholds, count: options.labels.count))
+  }
   options.ignoredLabels =
     try texts(raw.ignore_labels, raw.ignore_label_count, "ignore_labels", "ignore_label_count")
     ?? options.ignoredLabels

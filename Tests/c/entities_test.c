@@ -423,6 +423,19 @@ static void test_any_labels(void) {
   }
   bertqa_entity_list_free(flat);
   bertqa_entity_list_free(nested);
+  /* No label has a score of 1, and 0 is the call's threshold. */
+  const float thresholds[] = {1, 1, 0, 1};
+  options.thresholds = thresholds;
+  CHECK_STATUS(BERTQA_OK, bertqa_entities(gliner, text, length, &options, &list));
+  CHECK(bertqa_entity_list_count(list) > 0);
+  for (size_t i = 0; i < bertqa_entity_list_count(list); i++)
+    CHECK(strcmp(bertqa_entity_list_get(list, i)->label, labels[2].text) == 0);
+  bertqa_entity_list_free(list);
+  const float wrong[] = {0.5f, -1, 0, 0};
+  options.thresholds = wrong;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entities(gliner, text, length, &options, &list));
+  CHECK(strcmp(bertqa_last_error_argument(), "thresholds") == 0);
+  options.thresholds = NULL;
   options.aggregation = BERTQA_AGGREGATION_FIRST;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entities(gliner, text, length, &options, &list));
   bertqa_context_free(gliner);

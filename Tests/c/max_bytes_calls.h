@@ -6,7 +6,7 @@
 #include "columns.h"
 
 static bertqa_call_options call = BERTQA_CALL_OPTIONS_INIT;
-static bertqa_context *tokenizing[4], *answering, *classifying, *counting, *tagging, *embedding,
+static bertqa_context *tokenizing[4], *answering, *classifying, *counting, *tagging, *prompting[2], *embedding,
     *predicting;
 static bertqa_labeler *labeler;
 static bertqa_document *prepared;
@@ -165,6 +165,20 @@ static bertqa_status entities_with(bertqa_aggregation aggregation) {
 }
 static bertqa_status entities(void) { return entities_with(BERTQA_AGGREGATION_SIMPLE); }
 static bertqa_status entities_of_tokens(void) { return entities_with(BERTQA_AGGREGATION_NONE); }
+static bertqa_status entities_named(const bertqa_context *prompted) {
+  static const bertqa_text labels[] = {{"film or river", 13}, {"time", 4}};
+  const bertqa_entities_options options = {.struct_size = sizeof options,
+                                           .call = &call,
+                                           .labels = labels,
+                                           .label_count = 2,
+                                           .threshold = 0.01f};
+  bertqa_entity_list *list;
+  const bertqa_status status = bertqa_entities(prompted, text, length, &options, &list);
+  bertqa_entity_list_free(list);
+  return status;
+}
+static bertqa_status entities_of_spans(void) { return entities_named(prompting[0]); }
+static bertqa_status entities_of_words(void) { return entities_named(prompting[1]); }
 static bertqa_status entities_batch(void) {
   const bertqa_entities_options options = {.struct_size = sizeof options, .call = &call};
   return freed(bertqa_entities_batch(tagging, items, ITEMS, &options,
@@ -397,6 +411,8 @@ static const function functions[] = {
     {"bertqa_classify_batch, words", classify_words_batch},
     {"bertqa_entities", entities},
     {"bertqa_entities, tokens", entities_of_tokens},
+    {"bertqa_entities, labels of spans", entities_of_spans},
+    {"bertqa_entities, labels of words", entities_of_words},
     {"bertqa_entities_batch", entities_batch},
     {"bertqa_embed", embed},
     {"bertqa_embed, many", embed_many},

@@ -137,6 +137,8 @@ int main(int argc, char **argv) {
   answering = tiny_context(2);
   classifying = fixture_context("tiny-bert-classifier", 2);
   tagging = fixture_context("tiny-bert-entities", 2);
+  prompting[0] = fixture_context("tiny-gliner", 2);
+  prompting[1] = fixture_context("tiny-gliner-tokens", 2);
   embedding = fixture_context("tiny-bert-embedder", 2);
   predicting = fixture_context("tiny-lstm", 1);
   counting = word_model();

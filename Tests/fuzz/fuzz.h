@@ -140,6 +140,14 @@ static inline void use(const bertqa_context *context) {
   bertqa_classification *classification;
   if (is_ok(bertqa_classify(context, text, length, &classifying, &classification)))
     bertqa_classification_free(classification);
+  const bertqa_text label = {"a river", 7};
+  bertqa_entities_options finding = BERTQA_ENTITIES_OPTIONS_INIT;
+  finding.call = &call;
+  bertqa_entity_list *entities;
+  if (is_ok(bertqa_entities(context, text, length, &finding, &entities))) bertqa_entity_list_free(entities);
+  finding.labels = &label;
+  finding.label_count = 1;
+  if (is_ok(bertqa_entities(context, text, length, &finding, &entities))) bertqa_entity_list_free(entities);
   size_t floats = bertqa_context_info(context)->embedding_length;
   if (floats > 0 && floats < 1 << 20) {
     bertqa_text_pair pair = {text, length, NULL, 0};

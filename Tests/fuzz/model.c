@@ -4,7 +4,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char *const names[] = {"config.json", "vocab.txt", "model.safetensors", "tokenizer_config.json",
                                       "modules.json", "1_Pooling/config.json", "tokenizer.json",
-                                      "model.safetensors.index.json", "sentence_bert_config.json"};
+                                      "model.safetensors.index.json", "sentence_bert_config.json",
+                                      "gliner_config.json"};
   bertqa_file files[8];
   size_t count = 0;
   input in = {data, size};

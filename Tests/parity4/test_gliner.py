@@ -23,6 +23,9 @@ MODELS = {
     "labels' first tokens": {"embed_ent_token": False},
     "short spans": {"max_width": 3},
     "long spans": {"max_width": 40, "width": 128, "encoder_width": 64},
+    "tokens": {"tokens": True},
+    "tokens, without LSTM": {"tokens": True, "num_rnn_layers": 0},
+    "tokens, not projected": {"tokens": True, "width": 64, "encoder_width": 64, "encoder": "bert"},
 }
 LABELS = [["person"], made.LABELS, [f"kind {number} of it" for number in range(20)]]
 
@@ -73,10 +76,12 @@ def test_entities_are_those_of_the_package(models, labels, flat, threshold):
     assert found > 0 or threshold > 0.3
 
 
-def test_a_pytorch_checkpoint_has_the_same_entities(models, tmp_path):
+def test_all_forms_of_checkpoints_have_the_same_entities(models, tmp_path):
     context, model = models
-    model.save_pretrained(tmp_path / "torch")
+    model.save_pretrained(tmp_path / "torch", safe_serialization=False)
+    model.save_pretrained(tmp_path / "safetensors", safe_serialization=True)
     assert (tmp_path / "torch" / "pytorch_model.bin").exists()
-    other = bertqa.Context(tmp_path / "torch", precision="f32")
-    for one in tiny.SENTENCES:
-        assert other.entities(one, labels=made.LABELS) == context.entities(one, labels=made.LABELS)
+    for name in "torch", "safetensors":
+        other = bertqa.Context(tmp_path / name, precision="f32")
+        for one in tiny.SENTENCES:
+            assert other.entities(one, labels=made.LABELS) == context.entities(one, labels=made.LABELS)

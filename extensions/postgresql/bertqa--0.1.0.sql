@@ -68,6 +68,15 @@ AS 'MODULE_PATHNAME', 'bertqa_pg_entities' LANGUAGE C STABLE STRICT PARALLEL SAF
 
 COMMENT ON FUNCTION bertqa_entities(text) IS 'the names and other entities in the document, in text order';
 
+CREATE FUNCTION bertqa_entities(
+  document text, labels text, OUT entity text, OUT label text, OUT score real,
+  OUT start_byte bigint, OUT end_byte bigint, OUT start_char bigint, OUT end_char bigint
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'bertqa_pg_entities' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION bertqa_entities(text, text) IS
+'the entities in the document with these labels, separated by commas, and a threshold for each, such as disease=0.7; in text order';
+
 CREATE FUNCTION bertqa_patterns(
   document text, patterns text DEFAULT 'all', regions text DEFAULT '', OUT entity text, OUT label text, OUT score real,
   OUT start_byte bigint, OUT end_byte bigint, OUT start_char bigint, OUT end_char bigint

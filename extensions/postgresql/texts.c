@@ -102,12 +102,19 @@ static Datum entity_rows(FunctionCallInfo fcinfo, bertqa_status status,
   PG_RETURN_NULL();
 }
 
+/* The labels are in memory of the call. */
+static void read_entity_labels(bertqa_text labels, bertqa_entities_options *options) {
+  const char *wrong = set_entity_labels(labels, palloc(sizeof(threshold_list)), options);
+  if (wrong != NULL) ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong));
+}
+
 PG_FUNCTION_INFO_V1(bertqa_pg_entities);
 Datum bertqa_pg_entities(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
   bertqa_text document = utf8_argument(fcinfo, 0);
   const bertqa_context *context = session_model(BERTQA_TASK_ENTITIES);
   bertqa_entities_options options = {.struct_size = sizeof options, .call = &interruptible};
+  if (PG_NARGS() > 1) read_entity_labels(utf8_argument(fcinfo, 1), &options);
   bertqa_entity_list *entities;
   bertqa_status status =
       bertqa_entities(context, document.text, document.length, &options, &entities);
@@ -115,10 +122,9 @@ Datum bertqa_pg_entities(PG_FUNCTION_ARGS) {
 }
 
 /* Returns names that commas separate, in memory of the call. */
-static name_list *names_argument(FunctionCallInfo fcinfo, int index,
-                                 const char *(*read)(bertqa_text, name_list *)) {
+static name_list *names_argument(FunctionCallInfo fcinfo, int index) {
   name_list *list = palloc(sizeof *list);
-  const char *wrong = read(utf8_argument(fcinfo, index), list);
+  const char *wrong = read_names(utf8_argument(fcinfo, index), list);
   if (wrong != NULL) ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong));
   return list;
 }
@@ -127,7 +133,7 @@ static name_list *names_argument(FunctionCallInfo fcinfo, int index,
 static bertqa_patterns_options named_patterns(FunctionCallInfo fcinfo, int index,
                                               int region_index) {
   bertqa_text names = utf8_argument(fcinfo, index);
-  const name_list *regions = names_argument(fcinfo, region_index, read_names);
+  const name_list *regions = names_argument(fcinfo, region_index);
   bertqa_patterns_options options = {.struct_size = sizeof options,
                                      .call = &interruptible,
                                      .regions = regions->names,
@@ -151,17 +157,18 @@ PG_FUNCTION_INFO_V1(bertqa_pg_redact);
 Datum bertqa_pg_redact(PG_FUNCTION_ARGS) {
   bertqa_text document = utf8_argument(fcinfo, 0);
   bertqa_patterns_options patterns = named_patterns(fcinfo, 1, 4);
-  const bool has_labels = utf8_argument(fcinfo, 5).length > 0;
-  const name_list *labels = names_argument(fcinfo, 5, read_labels);
+  const bertqa_text labels = utf8_argument(fcinfo, 5);
+  bertqa_entities_options entities = {.struct_size = sizeof entities};
+  if (labels.length > 0) read_entity_labels(labels, &entities);
   bertqa_redact_options options = {.struct_size = sizeof options, .call = &interruptible};
   const char *wrong =
       read_replacement(utf8_argument(fcinfo, 2), utf8_argument(fcinfo, 3), &options);
   if (wrong != NULL) ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong));
-  const bertqa_context *model = has_labels ? session_model(BERTQA_TASK_ENTITIES) : NULL;
+  const bertqa_context *model = labels.length > 0 ? session_model(BERTQA_TASK_ENTITIES) : NULL;
   bertqa_entity_list *found[2];
   size_t length;
   bertqa_status status =
-      begin_redaction(document, &patterns, model, labels, &options, found, &length);
+      begin_redaction(document, &patterns, model, &entities, &options, found, &length);
   /* It returns NULL rather than raise an error, which would jump over the end. */
   char *output =
       status == BERTQA_OK ? palloc_extended(length + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM) : NULL;

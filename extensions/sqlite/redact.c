@@ -17,10 +17,12 @@ static void redact(sqlite3_context *result, int count, sqlite3_value **arguments
   }
   bertqa_patterns_options patterns = BERTQA_PATTERNS_OPTIONS_INIT;
   bertqa_redact_options options = BERTQA_REDACT_OPTIONS_INIT;
-  name_list regions, labels;
+  bertqa_entities_options entities = BERTQA_ENTITIES_OPTIONS_INIT;
+  name_list regions;
+  threshold_list labels;
   const char *wrong = read_replacement(texts[2], texts[3], &options);
   if (wrong == NULL) wrong = read_names(texts[4], &regions);
-  if (wrong == NULL) wrong = read_labels(texts[5], &labels);
+  if (wrong == NULL && texts[5].length > 0) wrong = set_entity_labels(texts[5], &labels, &entities);
   if (wrong != NULL) {
     sqlite3_result_error(result, wrong, -1);
     return;
@@ -40,7 +42,7 @@ static void redact(sqlite3_context *result, int count, sqlite3_value **arguments
   patterns.call = options.call = &call.options;
   bertqa_entity_list *found[2];
   size_t length;
-  status = begin_redaction(texts[0], &patterns, model, &labels, &options, found, &length);
+  status = begin_redaction(texts[0], &patterns, model, &entities, &options, found, &length);
   char *output = status == BERTQA_OK ? sqlite3_malloc64(length + 1) : NULL;
   if (status != BERTQA_OK) {
     result_failure(result, status); /* first: other calls change the message */

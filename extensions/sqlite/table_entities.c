@@ -1,5 +1,5 @@
-/* bertqa_entities(text), bertqa_patterns(text [, patterns [, regions]]) */
-#include "../names.h"
+/* bertqa_entities(text [, labels]), bertqa_patterns(text [, patterns [, regions]]) */
+#include "../labels.h"
 
 #include "tables.h"
 
@@ -14,6 +14,12 @@ static int find(connection *connection, const bertqa_text *texts, int32_t k,
   if (status != BERTQA_OK) return failed_call(status, message);
   (void)k;
   bertqa_entities_options options = {.struct_size = sizeof options, .call = call};
+  threshold_list labels;
+  const char *wrong = texts[1].text != NULL ? set_entity_labels(texts[1], &labels, &options) : NULL;
+  if (wrong != NULL) {
+    *message = sqlite3_mprintf("%s", wrong);
+    return SQLITE_ERROR;
+  }
   bertqa_entity_list *found;
   status = bertqa_entities(context, texts[0].text, texts[0].length, &options, &found);
   *rows = found;
@@ -68,10 +74,12 @@ const table_kind entities_kind = {
     .name = "bertqa_entities",
     .schema =
         "CREATE TABLE bertqa_entities(entity TEXT, label TEXT, score REAL, start_byte INTEGER,"
-        " end_byte INTEGER, start_char INTEGER, end_char INTEGER, text TEXT HIDDEN)",
+        " end_byte INTEGER, start_char INTEGER, end_char INTEGER, text TEXT HIDDEN, labels TEXT "
+        "HIDDEN)",
     .usage = "bertqa_entities(text) needs a text",
     .column_count = COLUMNS,
     .text_count = 1,
+    .option_count = 1,
     .find = find,
     .count = count,
     .give = give,

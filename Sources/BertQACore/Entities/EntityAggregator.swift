@@ -26,8 +26,8 @@ struct EntityAggregator {
 
   private let labels: EntityLabels
   private let aggregation: TokenAggregation
-  private let isWanted: [Bool]
-  private let threshold: Float
+  /// By label; nil for those to leave out.
+  private let thresholds: [Float?]
   private let monitor: CallMonitor
 
   /// The word's bytes and its label so far. With `average` the label is chosen at the end of the word.
@@ -42,14 +42,13 @@ struct EntityAggregator {
   private var lastTag = 0
 
   init(
-    _ labels: EntityLabels, _ aggregation: TokenAggregation, isWanted: [Bool], threshold: Float,
+    _ labels: EntityLabels, _ aggregation: TokenAggregation, thresholds: [Float?],
     _ monitor: CallMonitor
   ) {
     self.monitor = monitor
     self.labels = labels
     self.aggregation = aggregation
-    self.isWanted = isWanted
-    self.threshold = threshold
+    self.thresholds = thresholds
     sums = [Double](repeating: 0, count: aggregation == .average ? labels.count : 0)
   }
 
@@ -123,7 +122,7 @@ struct EntityAggregator {
 
   private mutating func give(_ part: Part, count: Int) throws(BertQAError) {
     let score = Float(part.score / Double(count))
-    guard isWanted[part.label], score >= threshold else { return }
+    guard let threshold = thresholds[part.label], score >= threshold else { return }
     try found.makeRoom(for: 1, monitor)
     found.append(Found(start: part.start, end: part.end, label: Int32(part.label), score: score))
   }

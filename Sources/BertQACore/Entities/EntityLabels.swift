@@ -35,8 +35,8 @@ struct EntityLabels: Sendable {
     aggregation == .none ? labels[id].name : labels[id].group
   }
 
-  /// Returns, for each label, true if the result includes entities that start with it.
-  func isWanted(_ options: EntityOptions, _ aggregation: TokenAggregation) throws(BertQAError) -> [Bool] {
+  /// Returns, for each label, the lowest score of entities that start with it; nil if the result includes none of them.
+  func thresholds(_ options: EntityOptions, _ aggregation: TokenAggregation) throws(BertQAError) -> [Float?] {
     for (index, name) in options.labels.enumerated() {
       guard !labels.contains(where: { $0.name == name || $0.group == name }) else { continue }
       var known: [String] = []
@@ -46,16 +46,20 @@ struct EntityLabels: Sendable {
         "has \(quoted(name)) at \(index), but the model's labels are "
           + known.prefix(32).map(quoted).joined(separator: ", "))
     }
-    var wanted = Set(options.labels)
+    var wanted: [String: Float] = [:]
+    for (index, name) in options.labels.enumerated() where wanted[name] == nil {
+      wanted[name] = options.threshold(ofLabelAt: index)
+    }
     // "I-PER" selects entities of "PER", unless each token is an entity.
     if aggregation != .none {
-      wanted.formUnion(labels.filter { wanted.contains($0.name) }.map(\.group))
+      for label in labels where wanted[label.group] == nil { wanted[label.group] = wanted[label.name] }
     }
     let ignored = Set(options.ignoredLabels)
     return labels.indices.map { id in
       let title = title(id, aggregation)
-      if ignored.contains(title), !wanted.contains(title) { return false }
-      return wanted.isEmpty || wanted.contains(title) || wanted.contains(labels[id].group)
+      if wanted.isEmpty { return ignored.contains(title) ? nil : options.threshold }
+      if ignored.contains(title), wanted[title] == nil { return nil }
+      return wanted[title] ?? wanted[labels[id].group]
     }
   }
 }

@@ -37,10 +37,9 @@ struct EntityRecognizer: EntityFinder {
       maxSequenceLength: options.maxSequenceLength, documentStride: options.documentStride,
       maxPositions: reader.maxPositions, template: tokenizer.template)
     let aggregation = options.aggregation == .model ? aggregation : options.aggregation
-    try options.checkThreshold()
+    try options.checkThresholds()
     let aggregator = EntityAggregator(
-      labels, aggregation, isWanted: try labels.isWanted(options, aggregation),
-      threshold: options.threshold, monitor)
+      labels, aggregation, thresholds: try labels.thresholds(options, aggregation), monitor)
     try monitor.check()
     var results = try [Result<EntityList, BertQAError>](results: .missing, count: texts.count, monitor)
     var work = try [EntityWork?](results: nil, count: texts.count, monitor)
@@ -74,6 +73,8 @@ public struct EntityOptions: BatchOptions, Sendable {
   public var ignoredLabels = ["O"]
   /// Leaves out entities with a lower score, 0...1. 0 is 0.5 for a model that finds what labels name.
   public var threshold: Float = 0
+  /// The threshold of each of `labels`, in its place; 0 is `threshold`. Empty: `threshold` for all.
+  public var thresholds: [Float] = []
   /// The number of tokens in a window, including special tokens (`max_seq_len`); at least 8. nil: as many as
   /// the model takes.
   public var maxSequenceLength: Int?
@@ -87,9 +88,25 @@ public struct EntityOptions: BatchOptions, Sendable {
 
   public init() {}
 
-  func checkThreshold() throws(BertQAError) {
+  func checkThresholds() throws(BertQAError) {
     guard threshold >= 0, threshold <= 1 else {
       throw BertQAError(.invalidArgument, argument: "threshold", "is \(threshold), but must be 0 to 1")
     }
+    guard thresholds.isEmpty || thresholds.count == labels.count else {
+      throw BertQAError(
+        .invalidArgument, argument: "thresholds",
+        "has \(thresholds.count) elements, but labels has \(labels.count)")
+    }
+    for (index, threshold) in thresholds.enumerated() where !(threshold >= 0 && threshold <= 1) {
+      throw BertQAError(
+        .invalidArgument, argument: "thresholds",
+        "has \(threshold) for the label \(quoted(labels[index])), but must have 0 to 1")
+    }
+  }
+
+  /// 0: the model's default.
+  func threshold(ofLabelAt index: Int) -> Float {
+    guard index < thresholds.count, thresholds[index] > 0 else { return threshold }
+    return thresholds[index]
   }
 }

@@ -1,7 +1,7 @@
 /// Finds entities of texts with a model that reads labels before the text and finds what they name.
 struct PromptedRecognizer: EntityFinder {
   private var reader: WindowReader
-  private let scorer: SpanScorer
+  private let scorer: PromptedScorer
   private let labelID: Int32
   private let separatorID: Int32
 
@@ -17,7 +17,7 @@ struct PromptedRecognizer: EntityFinder {
   ) throws(BertQAError) {
     self.reader = reader
     self.reader.sliceTokens = Self.sliceTokens
-    scorer = try SpanScorer(weights, encoder.kernels, threadLimit: encoder.threadLimit, owner: model)
+    scorer = try PromptedScorer(weights, encoder.kernels, threadLimit: encoder.threadLimit, owner: model)
     let (settings, tokenizer) = (weights.settings, reader.tokenizer)
     func id(_ piece: String, otherwise id: Int32?) throws(BertQAError) -> Int32 {
       let found = tokenizer.id(spelled: piece) ?? id
@@ -44,7 +44,8 @@ struct PromptedRecognizer: EntityFinder {
     var labels: [String]
     var template: Template
     /// The token in a window that has each label's vector.
-    var tokens: [Int]
+    var tokens: [Int] = []
+    var rules: SpanSelection.Rules
   }
 
   private func prompt(_ options: EntityOptions, _ monitor: CallMonitor) throws(BertQAError) -> Prompt {
@@ -53,7 +54,9 @@ struct PromptedRecognizer: EntityFinder {
         .invalidArgument, argument: "labels",
         "is empty, but this model finds what labels name: pass at least one")
     }
-    var prompt = Prompt(labels: [], template: tokenizer.template, tokens: [])
+    var prompt = Prompt(
+      labels: [], template: tokenizer.template,
+      rules: SpanSelection.Rules(thresholds: [], isNested: options.isNested))
     var seen: Set<String> = []
     for (index, label) in options.labels.enumerated() where seen.insert(label).inserted {
       try monitor.check()
@@ -67,6 +70,8 @@ struct PromptedRecognizer: EntityFinder {
       prompt.template.prefix.append(labelID)
       prompt.template.prefix += tokens.ids
       prompt.labels.append(label)
+      let threshold = options.threshold(ofLabelAt: index)
+      prompt.rules.thresholds.append(threshold > 0 ? threshold : PromptedEntities.defaultThreshold)
     }
     prompt.template.prefix.append(separatorID)
     return prompt
@@ -104,13 +109,12 @@ struct PromptedRecognizer: EntityFinder {
     _ texts: [UnsafeBufferPointer<UInt8>], _ options: EntityOptions
   ) throws(BertQAError) -> [Result<EntityList, BertQAError>] {
     let monitor = CallMonitor(options.call)
-    try options.checkThreshold()
+    try options.checkThresholds()
     guard options.aggregation == .model else {
       throw BertQAError(
         .invalidArgument, argument: "aggregation",
         "is \(options.aggregation), but this model finds spans of words, which need none")
     }
-    let threshold = options.threshold > 0 ? options.threshold : PromptedEntities.defaultThreshold
     let prompt = try prompt(options, monitor)
     let layouts = try layouts(options, prompt)
     var reader = reader
@@ -130,12 +134,11 @@ struct PromptedRecognizer: EntityFinder {
     } deliver: { output throws(BertQAError) in
       guard let one = work[output.item] else { return }
       try one.add(
-        output, scorer, labels: prompt.tokens, textStart: prompt.template.prefix.count, threshold: threshold)
+        output, scorer, labels: prompt.tokens, textStart: prompt.template.prefix.count, prompt.rules)
       guard output.isLastOfItem else { return }
       work[output.item] = nil
       results[output.item] = .success(
-        try one.result(
-          prompt.labels, maxWidth: scorer.settings.maxWidth, isNested: options.isNested))
+        try one.result(prompt.labels, isNested: options.isNested))
     }
     return results
   }
@@ -148,7 +151,7 @@ private final class PromptedWork {
   private let windows: [WindowLayout.Parts]
   /// The memory that this text accounts for.
   private var memory: [MemoryLedger] = []
-  private var candidates: [SpanScorer.Candidate] = []
+  private var candidates: [SpanCandidate] = []
   /// The first word of the windows that follow.
   private var firstWord = 0
   private let monitor: CallMonitor
@@ -178,7 +181,8 @@ private final class PromptedWork {
 
   /// Adds the spans of a window's words. Windows come in order.
   func add(
-    _ output: WindowReader.Output, _ scorer: SpanScorer, labels: [Int], textStart: Int, threshold: Float
+    _ output: WindowReader.Output, _ scorer: PromptedScorer, labels: [Int], textStart: Int,
+    _ rules: SpanSelection.Rules
   ) throws(BertQAError) {
     let window = windows[output.window].first
     let isLast = output.window == windows.count - 1
@@ -193,7 +197,7 @@ private final class PromptedWork {
     }
     let before = monitor.heldBytes
     for var one in try scorer.candidates(
-      output, words: words, labels: labels, threshold: threshold, monitor)
+      output, words: words, labels: labels, rules, monitor)
     {
       one.first += firstWord
       one.last += firstWord
@@ -203,9 +207,9 @@ private final class PromptedWork {
   }
 
   /// Returns the entities of all windows. Called once, after the last of them.
-  func result(_ labels: [String], maxWidth: Int, isNested: Bool) throws(BertQAError) -> EntityList {
+  func result(_ labels: [String], isNested: Bool) throws(BertQAError) -> EntityList {
     let chosen = try SpanSelection.chosen(
-      candidates, wordCount: spans.words.count, maxWidth: maxWidth, isNested: isNested, monitor)
+      candidates, wordCount: spans.words.count, isNested: isNested, monitor)
     let parts = chosen.map { one in
       let bytes = TextRange(start: Int(spans.words[one.first].start), end: Int(spans.words[one.last].end))
       return (label: labels[one.label], bytes: bytes, score: one.score, reason: EntityReason?.none)

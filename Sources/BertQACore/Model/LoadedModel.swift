@@ -27,16 +27,16 @@ final class LoadedModel: Sendable {
   convenience init(_ files: PromptedModelFiles) throws(BertQAError) {
     try self.init(
       files.directory, files.source, files.architecture, tokenizer: files.tokenizerDirectory,
-      prompted: files.settings)
+      prompted: files)
   }
 
   private init(
     _ directory: ModelDirectory, _ source: ObjectReader, _ architecture: Architecture,
-    tokenizer tokenizerDirectory: ModelDirectory, prompted settings: PromptedEntities?
+    tokenizer tokenizerDirectory: ModelDirectory, prompted files: PromptedModelFiles?
   ) throws(BertQAError) {
     self.source = source
     var configuration = try ModelConfiguration(source, architecture)
-    if let settings {
+    if let settings = files?.settings {
       configuration.vocabSize = settings.vocabularySize ?? configuration.vocabSize
       if configuration.disentangled != nil, !configuration.hasPositionTable {
         configuration.maxPositions = max(configuration.maxPositions, PromptedEntities.fewestPositions)
@@ -60,14 +60,14 @@ final class LoadedModel: Sendable {
     }
     var loader = WeightLoader(
       try Checkpoint(directory), prefix: configuration.family.tensors.prefix,
-      ownPrefix: settings == nil ? "" : PromptedEntities.encoderPrefix, directory.monitor)
+      ownPrefix: files == nil ? "" : PromptedEntities.encoderPrefix, directory.monitor)
     encoder = try EncoderWeights(&loader, configuration)
     embedding =
       architecture.task == .embed
       ? try EmbeddingConfiguration(directory, source, configuration, tokenizer) : nil
-    if let settings {
-      head = try HeadWeights(ofWords: &loader, configuration, width: settings.width)
-      prompted = try PromptedWeights(&loader, settings)
+    if let files {
+      head = try HeadWeights(ofWords: &loader, configuration, width: files.settings.width)
+      prompted = try PromptedWeights(&loader, files)
     } else {
       head = try HeadWeights(&loader, configuration, embedding)
       prompted = nil

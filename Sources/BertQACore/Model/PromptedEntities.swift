@@ -1,10 +1,19 @@
 /// The settings of a model that finds entities by any label, which it reads before the text: GLiNER (Zaratiana et al.
 /// 2023, https://arxiv.org/abs/2311.08526). They are in `gliner_config.json`.
 ///
-/// Such a model has an encoder of one of the families, an LSTM that reads words in both directions, and layers that make
-/// a vector of every span of words and of every label. A span's score for a label is the product of both vectors.
+/// Such a model has an encoder of one of the families, an LSTM that reads words in both directions, and layers that score
+/// spans of words for labels.
 struct PromptedEntities: Sendable, Equatable {
-  /// The number of words in the longest span.
+  /// What the last layers score for a label.
+  enum SpanMode: String {
+    /// Every span, by vectors of its first and its last word.
+    case markers = "markerV0"
+    /// Every word as the first, as the last and as any word of an entity.
+    case tokens = "token_level"
+  }
+
+  var spanMode: SpanMode
+  /// The number of words in the longest span; without meaning for `tokens`.
   var maxWidth: Int
   /// The number of words that a window may have.
   var maxWords: Int
@@ -37,11 +46,19 @@ struct PromptedEntities: Sendable, Equatable {
 extension PromptedEntities {
   /// - Parameter reader: `gliner_config.json`.
   init(_ reader: ObjectReader) throws(BertQAError) {
+    let mode = try reader.string("span_mode") ?? SpanMode.markers.rawValue
+    guard let spanMode = SpanMode(rawValue: mode) else {
+      throw BertQAError(
+        .unsupported,
+        "\(reader.file): \"span_mode\" is \(quoted(mode)); only \"markerV0\" and \"token_level\" are supported"
+      )
+    }
+    self.spanMode = spanMode
     for (key, value) in [
-      ("span_mode", "markerV0"), ("subtoken_pooling", "first"), ("post_fusion_schema", ""),
-      ("words_splitter_type", "whitespace"),
+      ("subtoken_pooling", "first"), ("post_fusion_schema", ""), ("words_splitter_type", "whitespace"),
     ] { try reader.require(key, .string(value)) }
     for key in ["fuse_layers", "precomputed_prompts_mode"] { try reader.require(key, .bool(false)) }
+    if spanMode == .tokens { try reader.require("represent_spans", .bool(false)) }
     for key in ["labels_encoder", "labels_decoder", "relations_layer", "span_encoder_config"] {
       try reader.require(key, .null)
     }
@@ -69,6 +86,8 @@ extension PromptedEntities {
 /// The files of such a model.
 struct PromptedModelFiles {
   let settings: PromptedEntities
+  /// `gliner_config.json`.
+  let own: ObjectReader
   /// The settings of the encoder.
   let source: ObjectReader
   let architecture: Architecture
@@ -84,6 +103,7 @@ struct PromptedModelFiles {
     guard directory.exists(PromptedEntities.fileName) else { return nil }
     let reader = try directory.object(in: PromptedEntities.fileName)
     settings = try PromptedEntities(reader)
+    own = reader
     self.directory = directory
     let name = try reader.string("model_name") ?? "microsoft/deberta-v3-small"
     let base = HubCache.directory(of: name).map { directory.replaced(by: $0) }
@@ -134,16 +154,40 @@ struct PromptedWeights: Sendable {
     var state: LinearWeights
   }
 
+  /// Layers that score spans (`SpanMode.markers`).
+  struct Markers: Sendable {
+    let start: Projection
+    let end: Projection
+    /// Reads the vectors of a span's first and last word, one behind the other.
+    let span: Projection
+    let label: Projection
+  }
+
+  /// Layers that score words (`SpanMode.tokens`).
+  struct Tokens: Sendable {
+    /// They make two vectors each, one behind the other.
+    let token: LinearWeights
+    let label: LinearWeights
+    /// Reads the first vector of a word, that of a label, and the product of the second ones. Its three outputs are the
+    /// logits of the first word, the last word and any word of an entity.
+    let both: Projection
+  }
+
+  enum Spans: Sendable {
+    case markers(Markers)
+    case tokens(Tokens)
+  }
+
   let settings: PromptedEntities
+  /// `gliner_config.json`.
+  let source: ObjectReader
   /// By layer; each has the direction of the text, then the other one.
   let recurrent: [[Direction]]
-  let start: Projection
-  let end: Projection
-  /// Reads the vectors of a span's first and last word, one behind the other.
-  let span: Projection
-  let label: Projection
+  let spans: Spans
 
-  init(_ loader: inout WeightLoader, _ settings: PromptedEntities) throws(BertQAError) {
+  init(_ loader: inout WeightLoader, _ files: PromptedModelFiles) throws(BertQAError) {
+    settings = files.settings
+    source = files.own
     let width = settings.width
     var recurrent: [[Direction]] = []
     for layer in 0..<settings.recurrentLayerCount {
@@ -160,18 +204,28 @@ struct PromptedWeights: Sendable {
       }
       recurrent.append(directions)
     }
-    func projection(_ name: String, ins: Int) throws(BertQAError) -> Projection {
+    func projection(_ name: String, ins: Int, outs: Int) throws(BertQAError) -> Projection {
       Projection(
         first: try loader.linear("\(name).0", outs: 4 * width, ins: ins),
-        second: try loader.linear("\(name).3", outs: width, ins: 4 * width))
+        second: try loader.linear("\(name).3", outs: outs, ins: 4 * width))
     }
-    let spans = "span_rep_layer.span_rep_layer."
-    self.settings = settings
     self.recurrent = recurrent
-    start = try projection(spans + "project_start", ins: width)
-    end = try projection(spans + "project_end", ins: width)
-    span = try projection(spans + "out_project", ins: 2 * width)
-    label = try projection("prompt_rep_layer", ins: width)
+    switch settings.spanMode {
+    case .markers:
+      let spans = "span_rep_layer.span_rep_layer."
+      self.spans = .markers(
+        Markers(
+          start: try projection(spans + "project_start", ins: width, outs: width),
+          end: try projection(spans + "project_end", ins: width, outs: width),
+          span: try projection(spans + "out_project", ins: 2 * width, outs: width),
+          label: try projection("prompt_rep_layer", ins: width, outs: width)))
+    case .tokens:
+      spans = .tokens(
+        Tokens(
+          token: try loader.linear("scorer.proj_token", outs: 2 * width, ins: width),
+          label: try loader.linear("scorer.proj_label", outs: 2 * width, ins: width),
+          both: try projection("scorer.out_mlp", ins: 3 * width, outs: 3)))
+    }
   }
 }
 

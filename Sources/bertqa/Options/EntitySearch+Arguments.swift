@@ -43,7 +43,8 @@ struct EntitySearch {
       .labels, value: "LABELS", "find only these labels, separated by commas",
       detail:
         "With or without B- and I-; may be given several times. A GLiNER model needs them, and they may be any words: "
-        + "--labels 'product, name of a disease'."),
+        + "--labels 'product, name of a disease'. A label may have a threshold of its own: 'product, disease=0.7'."
+    ),
     OptionRow(.nested, "with a GLiNER model: also find entities within others"),
     OptionRow(
       .patterns, value: "LIST",
@@ -133,7 +134,11 @@ struct EntitySearch {
     switch given.option {
     case .model: namesModel = true
     case .labels:
-      options.labels += try given.labels()
+      for text in try given.labels() {
+        let (label, threshold) = Self.label(text)
+        options.labels.append(label)
+        options.thresholds.append(threshold)
+      }
     case .nested: options.isNested = true
     case .patterns:
       let kinds = try ofCore(given.command) { () throws(BertQAError) in try PIIKinds(names: given.string) }
@@ -167,6 +172,17 @@ struct EntitySearch {
     case .documentStride: options.documentStride = try given.integer()
     default: break
     }
+  }
+
+  /// Returns a label and the number that may stand behind it, as in "disease=0.7".
+  private static func label(_ text: String) -> (String, threshold: Float) {
+    guard let sign = text.lastIndex(of: "=") else { return (text, 0) }
+    let number = PlainText.trimmed(String(text[text.index(after: sign)...]))
+    let label = PlainText.trimmed(String(text[..<sign]))
+    guard !label.isEmpty, number.utf8.allSatisfy({ (48...57).contains($0) || $0 == 46 }),
+      let threshold = Float(number)
+    else { return (text, 0) }
+    return (label, threshold)
   }
 
   private mutating func setRedaction(_ given: ParsedOption) throws(ToolError) {

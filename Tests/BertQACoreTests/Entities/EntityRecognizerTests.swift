@@ -122,7 +122,7 @@ private struct TaggedTexts: Decodable {
       let strategy = aggregation == .model ? TokenAggregation.simple : aggregation
       var aggregator = EntityAggregator(
         recognizer.labels, strategy,
-        isWanted: try recognizer.labels.isWanted(options, strategy), threshold: 0,
+        thresholds: try recognizer.labels.thresholds(options, strategy),
         CallMonitor(CallOptions()))
       for token in 0..<tokens.count {
         // The window in which fewer tokens of the text are missing on the token's poorer side.

@@ -34,20 +34,28 @@ private struct PromptedTexts: Decodable {
   var flat: [[Found]]
   var nested: [[Found]]
 
-  init() throws {
-    let data = try Data(contentsOf: URL(fileURLWithPath: TinyModel.path("tiny-gliner") + "/expected.json"))
+  init(_ model: String) throws {
+    let data = try Data(contentsOf: URL(fileURLWithPath: TinyModel.path(model) + "/expected.json"))
     self = try JSONDecoder().decode(Self.self, from: data)
   }
 }
 
 @Suite struct PromptedRecognizerTests {
+  /// The first one scores spans, the second one words.
+  static let models = ["tiny-gliner", "tiny-gliner-tokens"]
   private let expected: PromptedTexts
-  private var options = EntityOptions()
+  private let options: EntityOptions
 
   init() throws {
-    expected = try PromptedTexts()
-    options.labels = expected.labels
-    options.threshold = expected.threshold
+    expected = try PromptedTexts("tiny-gliner")
+    options = Self.options(expected)
+  }
+
+  private static func options(_ texts: PromptedTexts) -> EntityOptions {
+    var options = EntityOptions()
+    options.labels = texts.labels
+    options.threshold = texts.threshold
+    return options
   }
 
   private func expectEqual(_ found: [Entity], _ wanted: [PromptedTexts.Found]) {
@@ -62,29 +70,34 @@ private struct PromptedTexts: Decodable {
 
   @Test(arguments: Context.instructionSets, [1, 2])
   func entitiesAreThoseOfThePackage(isa: InstructionSet, threads: Int) throws {
-    let context = try Context(tiny: "tiny-gliner", threads: threads, isa: isa)
-    let results = try context.entities(of: expected.texts, options: options)
-    for (result, list) in zip(results, expected.flat) {
-      #expect(result.windowCount == 1)
-      expectEqual(result.entities, list)
+    for model in Self.models {
+      let context = try Context(tiny: model, threads: threads, isa: isa)
+      let expected = try PromptedTexts(model)
+      let results = try context.entities(of: expected.texts, options: Self.options(expected))
+      for (result, list) in zip(results, expected.flat) {
+        #expect(result.windowCount == 1)
+        expectEqual(result.entities, list)
+      }
     }
   }
 
-  @Test func nestedEntitiesAreThoseOfThePackage() throws {
-    var options = options
+  @Test(arguments: models) func nestedEntitiesAreThoseOfThePackage(model: String) throws {
+    let expected = try PromptedTexts(model)
+    var options = Self.options(expected)
     options.isNested = true
-    let results = try Context(tiny: "tiny-gliner").entities(of: expected.texts, options: options)
+    let results = try Context(tiny: model).entities(of: expected.texts, options: options)
     for (result, list) in zip(results, expected.nested) { expectEqual(result.entities, list.sorted()) }
   }
 
-  @Test func thresholdLeavesOutLowerScores() throws {
-    let context = try Context(tiny: "tiny-gliner")
-    var options = options
+  @Test(arguments: models) func thresholdLeavesOutLowerScores(model: String) throws {
+    let context = try Context(tiny: model)
+    let expected = try PromptedTexts(model)
+    var options = Self.options(expected)
     options.threshold = 0
     let usual = try context.entities(of: expected.texts, options: options)
     #expect(
       usual.map(\.entities)
-        == (try context.entities(of: expected.texts, options: self.options)).map(\.entities))
+        == (try context.entities(of: expected.texts, options: Self.options(expected))).map(\.entities))
     options.threshold = 1e-9
     let all = try context.entities(of: expected.texts[0], options: options).entities
     // Every word is in an entity.
@@ -96,9 +109,43 @@ private struct PromptedTexts: Decodable {
     #expect(try context.entities(of: expected.texts, options: options).allSatisfy(\.entities.isEmpty))
   }
 
+  /// With one label, a label's own threshold has the effect of the call's, and another label's has none.
+  @Test(arguments: models + ["tiny-bert-entities"]) func labelsHaveThresholds(model: String) throws {
+    let context = try Context(tiny: model)
+    let isPrompted = Self.models.contains(model)
+    let texts = try PromptedTexts("tiny-gliner").texts
+    var options = EntityOptions()
+    options.labels = isPrompted ? ["film or river"] : ["PER", "LOC"]
+    options.threshold = 1e-6
+    let all = try context.entities(of: texts, options: options).flatMap(\.entities)
+    let scores = all.filter { $0.label == options.labels[0] }.map(\.score).sorted()
+    try #require(scores.count > 4)
+    let middle = scores[scores.count / 2]
+    options.thresholds = [middle] + (isPrompted ? [] : [0])
+    let own = try context.entities(of: texts, options: options).flatMap(\.entities)
+    #expect(own.count < all.count && !own.isEmpty)
+    if isPrompted {
+      options.threshold = middle
+      options.thresholds = []
+      #expect(try context.entities(of: texts, options: options).flatMap(\.entities) == own)
+    } else {
+      #expect(own == all.filter { $0.label != options.labels[0] || $0.score >= middle })
+    }
+    for (thresholds, part) in [([Float(0.5), 0.5, 0.5], "thresholds has 3"), ([.nan], "thresholds has nan")] {
+      var options = options
+      options.labels = [options.labels[0]]
+      options.thresholds = thresholds
+      let error = failure { try context.validate(options) }
+      #expect(error?.status == .invalidArgument)
+      #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+    }
+  }
+
   /// A text that is longer than a window is read to its end, in windows that end where sentences do.
-  @Test func longTextsAreReadInWindows() throws {
-    let context = try Context(tiny: "tiny-gliner", threads: 2)
+  @Test(arguments: models) func longTextsAreReadInWindows(model: String) throws {
+    let context = try Context(tiny: model, threads: 2)
+    let expected = try PromptedTexts(model)
+    let options = Self.options(expected)
     let sentence = expected.texts[0]
     let count = 120
     let text = Array(repeating: sentence, count: count).joined(separator: "\n\n")
@@ -162,12 +209,15 @@ private struct PromptedTexts: Decodable {
     #expect(failure { try labeler.validate(other) }?.message.contains("nested") == true)
   }
 
-  /// Returns the error of loading the model with another setting.
-  private func refusal(_ key: String, _ value: Any) throws -> BertQAError? {
+  /// Returns the error of loading a model with another setting.
+  private func refusal(
+    _ key: String, _ value: Any, model: String = "tiny-gliner"
+  ) throws -> BertQAError? {
     var files: [String: [UInt8]] = [:]
-    for name in ["gliner_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"] {
+    let weights = model == "tiny-gliner" ? "model.safetensors" : "pytorch_model.bin"
+    for name in ["gliner_config.json", weights, "tokenizer.json", "tokenizer_config.json"] {
       files[name] = Array(
-        try Data(contentsOf: URL(fileURLWithPath: "\(TinyModel.path("tiny-gliner"))/\(name)")))
+        try Data(contentsOf: URL(fileURLWithPath: "\(TinyModel.path(model))/\(name)")))
     }
     let data = Data(try #require(files["gliner_config.json"]))
     var settings = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
@@ -179,7 +229,8 @@ private struct PromptedTexts: Decodable {
   @Test func otherModelsAreRefused() throws {
     #expect(try refusal("max_types", 1) == nil)
     let others: [(String, Any)] = [
-      ("span_mode", "conv_share"), ("subtoken_pooling", "mean"), ("labels_encoder", "bert"),
+      ("span_mode", "conv_share"), ("relations_layer", "x"), ("labels_decoder", "gpt2"),
+      ("subtoken_pooling", "mean"), ("labels_encoder", "bert"),
       ("fuse_layers", true),
       ("words_splitter_type", "spacy"),
     ]
@@ -188,6 +239,9 @@ private struct PromptedTexts: Decodable {
       #expect(error?.status == .unsupported)
       #expect(error?.message.contains(key) == true)
     }
+    let error = try refusal("represent_spans", true, model: "tiny-gliner-tokens")
+    #expect(error?.status == .unsupported && error?.message.contains("represent_spans") == true)
+    #expect(try refusal("span_mode", "token_level")?.message.contains("scorer.proj_token") == true)
     // The tokenizer has another id, and the checkpoint other layers.
     #expect(try refusal("class_token_index", 7)?.status == .invalidModel)
     #expect(try refusal("num_rnn_layers", 2)?.message.contains("rnn.lstm.weight_ih_l1") == true)

@@ -1,9 +1,10 @@
-"""Makes tiny-gliner/, a GLiNER checkpoint with random weights, and what the package gliner finds with it.
+"""Makes GLiNER checkpoints with random weights, and what the package gliner finds with them: tiny-gliner/, which scores
+spans, and tiny-gliner-tokens/, which scores words and has its weights in a pytorch_model.bin, as older ones do.
 
     pip install -r ../../parity4/requirements.txt
     python generate-tiny-gliner.py
 
-expected.json has, of SENTENCES and LABELS, the spans by characters, their labels and scores, flat and nested:
+The tokenizer is trained only if tiny-gliner/ has none. expected.json has, of SENTENCES and LABELS, the spans by characters, their labels and scores, flat and nested:
 
     {"labels": [...], "threshold": 0.5, "texts": [...], "flat": [[[start, end, label, score], ...], ...],
      "nested": ...}
@@ -15,8 +16,9 @@ import pathlib
 import sys
 
 import torch
-from gliner.config import UniEncoderSpanConfig
-from gliner.model import UniEncoderSpanGLiNER
+from gliner.config import UniEncoderSpanConfig, UniEncoderTokenConfig
+from gliner.model import UniEncoderSpanGLiNER, UniEncoderTokenGLiNER
+from tokenizers import Tokenizer
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 tiny = importlib.import_module("generate-tiny-models")
@@ -42,13 +44,39 @@ ENCODERS = {
 }
 
 
-def make(folder, encoder="deberta-v2", width=16, encoder_width=24, scale=0.25, **settings):
-    """Writes a checkpoint, and gives the model of the package."""
-    folder.mkdir(parents=True, exist_ok=True)
+def trained():
+    """The tokenizer."""
+    kept = tiny.HERE / "tiny-gliner" / "tokenizer.json"
+    if kept.exists():
+        return Tokenizer.from_file(str(kept))
     tokenizer = tokenizers.frame(tokenizers.unigram(SPECIAL, 400), SPECIAL)
     tokenizer.add_special_tokens(["<<ENT>>", "<<SEP>>"])
+    return tokenizer
+
+
+def spread(model):
+    """Changes the last layer so that a half of the words are first and last ones of entities, and more are inside."""
+    scorer, logits = model.model.scorer, []
+    hook = scorer.register_forward_hook(lambda module, inputs, output: logits.append(output.reshape(-1, 3)))
+    model.inference(tiny.SENTENCES, LABELS, batch_size=1)
+    hook.remove()
+    # Inference sets them.
+    tokenizer = model.data_processor.transformer_tokenizer.backend_tokenizer
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    logits = torch.cat(logits)
+    mean, scale = logits.mean(0), 2 / logits.std(0)
+    last = scorer.out_mlp[3]
+    last.bias[:] = (last.bias - mean) * scale + torch.tensor([0.0, 0.0, 2.0])
+    last.weight *= scale[:, None]
+
+
+def make(folder, encoder="deberta-v2", width=16, encoder_width=24, scale=0.25, tokens=False, **settings):
+    """Writes a checkpoint, and gives the model of the package. tokens: it scores words, not spans."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer = trained()
     fast = tokenizers.save(tokenizer, SPECIAL, folder, ["input_ids", "attention_mask"])
-    config = UniEncoderSpanConfig(
+    config = (UniEncoderTokenConfig if tokens else UniEncoderSpanConfig)(
         model_name="none",
         hidden_size=width,
         encoder_config={
@@ -62,12 +90,15 @@ def make(folder, encoder="deberta-v2", width=16, encoder_width=24, scale=0.25, *
         _attn_implementation="eager",
         **settings,
     )
-    model = UniEncoderSpanGLiNER(config, tokenizer=fast).eval()
+    model = (UniEncoderTokenGLiNER if tokens else UniEncoderSpanGLiNER)(config, tokenizer=fast).eval()
     tiny.randomise(model.model, torch.Generator().manual_seed(3))
     with torch.no_grad():
-        # So that few spans are above 0.5.
-        model.model.prompt_rep_layer[3].weight *= scale
-    model.save_pretrained(folder, safe_serialization=True)
+        if tokens:
+            spread(model)
+        else:
+            # So that few spans are above 0.5.
+            model.model.prompt_rep_layer[3].weight *= scale
+    model.save_pretrained(folder, safe_serialization=not tokens)
     return model
 
 
@@ -76,13 +107,18 @@ def found(model, texts, labels, threshold, flat):
     return [[[one["start"], one["end"], one["label"], one["score"]] for one in result] for result in results]
 
 
-if __name__ == "__main__":
-    directory = tiny.HERE / "tiny-gliner"
-    torch.set_num_threads(1)
-    model = make(directory)
+def write(name, **settings):
+    directory = tiny.HERE / name
+    model = make(directory, **settings)
     threshold = 0.5
     texts = tiny.SENTENCES + ["semi-detached_house - a--b -c", "\u0000 \x1c king\u0301"]
     expected = {"labels": LABELS, "threshold": threshold, "texts": texts}
-    for name, flat in [("flat", True), ("nested", False)]:
-        expected[name] = found(model, texts, LABELS, threshold, flat)
+    for kind, flat in [("flat", True), ("nested", False)]:
+        expected[kind] = found(model, texts, LABELS, threshold, flat)
     (directory / "expected.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    write("tiny-gliner")
+    write("tiny-gliner-tokens", tokens=True)

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import BertQACore
@@ -104,6 +105,17 @@ struct LoadingFuzzTests {
   @Test func labels() throws {
     try TinyCheckpoint(task: .classify, hidden: 4, heads: 1, inner: 8, layers: 1).write(to: directory)
     try fuzz(["config.json"], seed: 6, rounds: 1000)
+  }
+
+  @Test(arguments: PromptedRecognizerTests.models) func prompted(model: String) throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: TinyModel.path(model))
+    for name in names where name != "expected.json" {
+      try directory.write(
+        Array(Data(contentsOf: URL(fileURLWithPath: "\(TinyModel.path(model))/\(name)"))), to: name)
+    }
+    let weights = try #require(names.first { $0.hasSuffix(".safetensors") || $0.hasSuffix(".bin") })
+    try fuzz(
+      ["gliner_config.json", "gliner_config.json", "tokenizer.json", weights], seed: 11, rounds: 400)
   }
 
   @Test func shards() throws {

@@ -2,6 +2,7 @@
 
 import pytest
 
+from conftest import FIXTURES
 from hosts import host
 
 host("presidio_analyzer")
@@ -9,6 +10,7 @@ host("presidio_analyzer")
 from presidio_analyzer import AnalyzerEngine, RecognizerRegistry  # noqa: E402
 from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine  # noqa: E402
 
+import bertqa  # noqa: E402
 from bertqa.presidio import BertQARecognizer  # noqa: E402
 
 TEXT = "Ann Smith of Oslo wrote from ann@example.org and 10.0.0.1."
@@ -66,3 +68,17 @@ def test_rules_alone():
     assert [one.entity_type for one in recognizer.analyze(TEXT, [])] == ["EMAIL_ADDRESS", "IP_ADDRESS"]
     named = BertQARecognizer("entities-minilm-l6", rules=[], names={"person": "NAME"})
     assert named.get_supported_entities() == ["LOCATION", "ORGANIZATION", "NAME"]
+
+
+def test_labels_of_the_caller_s_choice():
+    path, text = FIXTURES / "tiny-gliner", "The quick brown fox jumps over the lazy dog."
+    labels = {"film or river": 0.6, "person": None, "time": 1}
+    with bertqa.Context(path) as context:
+        expected = [
+            (one.start, one.end, one.label.upper()) for one in context.entities(text, labels=labels, threshold=0.4)
+        ]
+    recognizer = BertQARecognizer(path, rules=[], labels=labels, threshold=0.4)
+    assert recognizer.get_supported_entities() == ["FILM OR RIVER", "PERSON", "TIME"]
+    found = [(one.start, one.end, one.entity_type) for one in recognizer.analyze(text, [])]
+    assert found == expected and len(found) > 1
+    assert len({kind for *_, kind in found}) > 1 and "TIME" not in {kind for *_, kind in found}

@@ -2,12 +2,14 @@
 
 from importlib.metadata import EntryPoint
 
-from conftest import PACKAGE
+from conftest import FIXTURES, PACKAGE
 from hosts import TEXTS, host
 
 spacy = host("spacy")
 
 import bertqa.spacy  # noqa: E402
+
+SENTENCE = "The quick brown fox jumps over the lazy dog."
 
 
 def test_entities(tmp_path):
@@ -38,3 +40,21 @@ def test_the_entry_point():
     [line] = [line for line in (PACKAGE / "pyproject.toml").read_text().splitlines() if "bertqa.spacy:" in line]
     name, value = line.replace('"', "").split(" = ")
     assert name == "bertqa" and EntryPoint(name, value, "spacy_factories").load() is bertqa.spacy.make
+
+
+def test_labels_of_the_caller_s_choice():
+    labels = {"film or river": 0.6, "person": None, "time": 1}
+    with bertqa.Context(FIXTURES / "tiny-gliner") as context:
+        expected = [(one.text, one.label) for one in context.entities(SENTENCE, labels=labels, threshold=0.4)]
+    nlp = spacy.blank("en")
+    config = {
+        "model": str(FIXTURES / "tiny-gliner"),
+        "labels": labels,
+        "threshold": 0.4,
+        "names": {"person": "PERSON"},
+    }
+    component = nlp.add_pipe("bertqa", config=config)
+    found = [(entity.text, entity.label_) for entity in nlp(SENTENCE).ents]
+    assert len(found) > 1 and {"film or river"} < {label for _, label in expected}
+    assert found == [(text, {"person": "PERSON"}.get(label, label)) for text, label in expected]
+    assert component.labels == ("PERSON", "film or river", "time")

@@ -3,12 +3,15 @@
 import json
 import shutil
 
+import pyarrow
 import pytest
 
 import bertqa
 from conftest import FIXTURES
 
 DIRECTORY = FIXTURES / "tiny-gliner"
+#: The first one scores spans, the second one words; it has its weights in a pytorch_model.bin.
+DIRECTORIES = [DIRECTORY, FIXTURES / "tiny-gliner-tokens"]
 EXPECTED = json.loads((DIRECTORY / "expected.json").read_text())
 TEXTS, LABELS = EXPECTED["texts"], EXPECTED["labels"]
 
@@ -20,9 +23,13 @@ def context():
 
 
 @pytest.mark.parametrize("kind", ["flat", "nested"])
-def test_entities_are_those_of_the_package(context, kind):
-    found = context.entities_batch(TEXTS, labels=LABELS, nested=kind == "nested")
-    for text, own, theirs in zip(TEXTS, found, EXPECTED[kind]):
+@pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda directory: directory.name)
+def test_entities_are_those_of_the_package(directory, kind):
+    with bertqa.Context(directory, precision="f32") as context:
+        found = context.entities_batch(TEXTS, labels=LABELS, nested=kind == "nested")
+    expected = json.loads((directory / "expected.json").read_text())[kind]
+    assert sum(map(len, expected)) > 20
+    for text, own, theirs in zip(TEXTS, found, expected):
         theirs = sorted(theirs, key=lambda entity: (entity[0], -entity[1]))
         assert [[entity.start, entity.end, entity.label] for entity in own] == [entity[:3] for entity in theirs]
         assert all(abs(mine.score - entity[3]) < 1e-4 for mine, entity in zip(own, theirs))
@@ -39,6 +46,63 @@ def test_labels_are_needed(context):
         context.entities(TEXTS[0])
     with pytest.raises(bertqa.InvalidArgument, match="aggregation"):
         context.entities(TEXTS[0], labels=["a"], aggregation="first")
+
+
+def test_thresholds_of_labels(context):
+    """A label's own threshold leaves out only entities of this label."""
+    other, own = LABELS[2:]
+    usual = context.entities(TEXTS[0], labels=LABELS[2:], threshold=0.3, nested=True)
+    highest = max(one.score for one in usual if one.label == own)
+    asked = {other: None, own: highest}
+    some = context.entities(TEXTS[0], labels=asked, threshold=0.3, nested=True)
+    assert [one.score for one in some if one.label == own] == [highest] and len(some) < len(usual)
+    column = bertqa.entities_column(context, TEXTS[:1], labels=asked, threshold=0.3, nested=True)
+    assert [one["label"] for one in pyarrow.array(column).to_pylist()[0]] == [one.label for one in some]
+    hidden = bertqa.redact_column(TEXTS[:1], context=context, labels={own: 1})
+    assert pyarrow.array(hidden).to_pylist() == TEXTS[:1]
+    assert f"[{own}]" in str(pyarrow.array(bertqa.redact_column(TEXTS[:1], context=context, labels=[own]))[0])
+    for wrong in 2, -1, float("nan"):
+        with pytest.raises(bertqa.InvalidArgument, match="thresholds has"):
+            context.entities(TEXTS[0], labels={LABELS[0]: wrong})
+    with bertqa.Context(FIXTURES / "tiny-bert-entities") as labeler:
+        every = labeler.entities(TEXTS[0])
+        low = min(one.score for one in every if one.label == every[0].label)
+        some = labeler.entities(
+            TEXTS[0], labels={one.label: low if one.label == every[0].label else 1 for one in every}
+        )
+        assert {one.label for one in some} == {every[0].label}
+
+
+@pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda directory: directory.name)
+def test_quantizing(directory, tmp_path):
+    """The int8 form has the same entities, or almost, without the files of the Hub."""
+    report = bertqa.quantize(directory, tmp_path / "int8")
+    assert report.quantized_count > 0
+    settings = json.loads((tmp_path / "int8" / "gliner_config.json").read_text())
+    assert (
+        settings["bertqa"] == {"weight_format": "int8"}
+        and settings["encoder_config"]["model_type"] == "deberta-v2"
+    )
+    assert not (tmp_path / "int8" / "config.json").exists()
+    with (
+        bertqa.Context(tmp_path / "int8", precision="f32") as small,
+        bertqa.Context(directory, precision="f32") as context,
+    ):
+        near = total = 0
+        for text in TEXTS:
+            ours, theirs = (
+                {
+                    (one.start, one.end, one.label): one.score
+                    for one in model.entities(text, labels=LABELS, nested=True)
+                }
+                for model in (small, context)
+            )
+            total += len(theirs)
+            near += sum(abs(ours.get(key, 0) - score) < 0.05 for key, score in theirs.items())
+        assert near > 0.8 * total > 10
+    with pytest.raises(bertqa.InvalidArgument, match="already int8"):
+        bertqa.quantize(tmp_path / "int8", tmp_path / "again")
+    assert not (tmp_path / "again").exists()
 
 
 def test_nested_needs_such_a_model():

@@ -205,6 +205,25 @@ def test_entities(connection):
         assert row[2] == pytest.approx(entity.score)
 
 
+def test_entities_of_the_caller_s_choice():
+    labels = ["person", "film or river"]
+    connection = duckdb.connect()
+    with bertqa.Context(FIXTURES / "tiny-gliner") as context:
+        bertqa.duckdb.register(connection, entities=context)
+        expected, some = (
+            context.entities(FOX, labels=names) for names in (labels, {labels[0]: 1, labels[1]: 0.5})
+        )
+        assert len(expected) > len(some) > 0
+        for given, wanted in (" person , film or river,", expected), ("person=1, film or river = .5", some):
+            rows = connection.execute("SELECT entity, label FROM bertqa_entities(?, ?)", [FOX, given]).fetchall()
+            assert rows == [(entity.text, entity.label) for entity in wanted]
+            hidden = value(connection, "SELECT bertqa_redact(?, 'all', 'label', '', '', ?)", FOX, given)
+            assert hidden == bertqa.redact(FOX, wanted)
+        for wrong, message in ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"):
+            with pytest.raises(duckdb.Error, match=message):
+                connection.execute(f"SELECT * FROM bertqa_entities({wrong})").fetchall()
+
+
 def test_redaction(connection):
     text = "Zoë: ann@x.org, SSN 143-69-1724"
     table(connection, [text, None, "", "bob@x.org"])

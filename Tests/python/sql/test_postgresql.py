@@ -47,8 +47,8 @@ def session(server):
 def tiny_path(server):
     """A path that the server's user can read."""
     copy = shutil.copytree(FIXTURES / "tiny-bert", server.root / "tiny-bert")
-    for kind in "embedder", "entities":
-        shutil.copytree(FIXTURES / f"tiny-bert-{kind}", server.root / f"tiny-bert-{kind}")
+    for kind in "tiny-bert-embedder", "tiny-bert-entities", "tiny-gliner":
+        shutil.copytree(FIXTURES / kind, server.root / kind)
     return copy
 
 
@@ -320,6 +320,24 @@ def test_entities(session, tiny_path):
         assert row[:2] == [entity.text, entity.label] and float(row[2]) == pytest.approx(entity.score, rel=1e-5)
         assert floats(row[3:]) == [*entity.byte_range, entity.start, entity.end]
     assert session.execute("SELECT * FROM bertqa_entities(NULL)") == []
+
+
+def test_entities_of_the_caller_s_choice(session, tiny_path):
+    labels = ["person", "film or river"]
+    with bertqa.Context(FIXTURES / "tiny-gliner") as context:
+        expected, some = (
+            context.entities(FOX, labels=names) for names in (labels, {labels[0]: 1, labels[1]: 0.5})
+        )
+    assert len(expected) > len(some) > 0
+    session.execute(f"SELECT bertqa_model('entities', {quote(str(tiny_path.parent / 'tiny-gliner'))})")
+    for given, wanted in (" person , film or river,", expected), ("person=1, film or river = .5", some):
+        rows = session.execute(f"SELECT entity, label FROM bertqa_entities({quote(FOX)}, {quote(given)})")
+        assert rows == [[entity.text, entity.label] for entity in wanted]
+        hidden = session.value(f"SELECT bertqa_redact({quote(FOX)}, labels => {quote(given)})")
+        assert hidden == bertqa.redact(FOX, wanted)
+    for wrong, message in ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"):
+        with pytest.raises(SQLError, match=message):
+            session.execute(f"SELECT * FROM bertqa_entities({wrong})")
 
 
 def test_null_and_nothing(session):

@@ -194,6 +194,30 @@ def test_entities(database):
     assert database.execute("SELECT * FROM bertqa_entities('')") == []
 
 
+def test_entities_of_the_caller_s_choice(database):
+    path = FIXTURES / "tiny-gliner"
+    labels = ["person", "film or river"]
+    with bertqa.Context(path) as context:
+        expected, some = (
+            context.entities(FOX, labels=names) for names in (labels, {labels[0]: 1, labels[1]: 0.5})
+        )
+        alone = context.entities(FOX, labels=labels[1:])
+    assert len(expected) > len(some) > 0
+    database.value("SELECT bertqa_model('entities', ?)", str(path))
+    for given, wanted in [
+        (" person , film or river,", expected),
+        ("person=1, film or river = .5", some),
+        ("film or river", alone),
+    ]:
+        rows = database.execute("SELECT entity, label FROM bertqa_entities(?, ?)", FOX, given)
+        assert rows == [(entity.text, entity.label) for entity in wanted]
+        hidden = database.value("SELECT bertqa_redact(?, 'all', 'label', '', '', ?)", FOX, given)
+        assert hidden == bertqa.redact(FOX, wanted)
+    for wrong, message in ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"):
+        with pytest.raises(SQLError, match=message):
+            database.execute(f"SELECT * FROM bertqa_entities({wrong})")
+
+
 def test_vectors(database):
     with bertqa.Context(task="embed") as context:
         expected = [context.embed(text) for text in (FOX, "A dog barks.")]

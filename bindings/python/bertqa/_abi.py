@@ -148,9 +148,9 @@ class ClassifySummary(Structure):
 class EntitiesOptions(Options):
     _fields_ = [
         ("struct_size", c_size_t), ("call", POINTER(CallOptions)), ("labels", POINTER(Text)), ("label_count",
-        c_size_t), ("ignore_labels", POINTER(Text)), ("ignore_label_count", c_size_t), ("aggregation", c_int32),
-        ("threshold", c_float), ("max_seq_len", c_int32), ("doc_stride", c_int32), ("nested", Switch), ("reserved",
-        c_int32),
+        c_size_t), ("thresholds", POINTER(c_float)), ("ignore_labels", POINTER(Text)), ("ignore_label_count",
+        c_size_t), ("aggregation", c_int32), ("threshold", c_float), ("max_seq_len", c_int32), ("doc_stride",
+        c_int32), ("nested", Switch), ("reserved", c_int32),
     ]
 
 class Entity(Structure):

@@ -30,7 +30,7 @@ COMMON = ("cancel", "progress", "timeout", "max_bytes", "max_document_tokens")
 #: Fields that are not options by themselves.
 _INTERNAL = (
     "struct_size", "call", "reserved", "on_word", "on_word_user", "use_no_answer_threshold", "label_count",
-    "ignore_label_count",
+    "ignore_label_count", "thresholds",
 )  # fmt: skip
 _TEXT = ctypes.POINTER(_abi.Text)
 _NO_CHOICES: Mapping[str, Sequence[str]] = {}

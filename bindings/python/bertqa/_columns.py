@@ -166,7 +166,7 @@ def redact_column(
     """Replaces the personal data of each row. Returns a column of texts.
 
     kinds, regions: what rules find, as `patterns` and `regions` of bertqa.patterns.
-    context, labels: also the entities that this model finds, with these labels; default: no model.
+    context, labels: also the entities that this model finds, with these labels (as for entities); default: no model.
     rules: also what these find; default: none.
     allow, deny: texts that stay and texts that are replaced, as in bertqa.apply_lists.
     repeats: also what was found once in a row, wherever it stands in it, as bertqa.everywhere.

@@ -1,6 +1,7 @@
 """Entities of texts: methods of Context, and rule-based detection of personal data."""
 
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union, cast, overload
+import ctypes
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Union, cast, overload
 
 from . import _abi
 from ._answer import each_status
@@ -91,9 +92,14 @@ class EntitiesMethods(Closable):
 
 
 def entities_call(values: Any) -> Call:
+    struct, labels = _abi.EntitiesOptions(), values.get("labels")
+    if isinstance(labels, Mapping):
+        thresholds = [threshold or 0 for threshold in labels.values()]
+        struct.thresholds = (ctypes.c_float * len(thresholds))(*thresholds)
+        values = {**values, "labels": list(labels)}
     return Call(
         values,
-        _abi.EntitiesOptions(),
+        struct,
         choices={"aggregation": AGGREGATIONS},
         zeros={"doc_stride": -1, "threshold": 0},
         lists={"labels": "label_count", "ignore_labels": "ignore_label_count"},

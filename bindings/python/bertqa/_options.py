@@ -99,7 +99,8 @@ class EntitiesOptions(CallOptions, total=False):
     """Keyword arguments of the entities methods. An option that is None or absent has its default.
 
     labels: a list of the labels to return, with or without "B-" and "I-"; default: all. For a model that finds what
-        labels name (GLiNER), the labels to find, in any words; at least one.
+        labels name (GLiNER), the labels to find, in any words; at least one. A dict has the threshold of each label,
+        such as {"product": 0.7, "disease": None}; None is that of the call.
     ignore_labels: a list of the labels to leave out, spelt as in results, unless labels has them; default ["O"].
     aggregation: how token labels become entities, as in Hugging Face's pipeline: "none", "simple", "first",
         "average", "max", or "model": the value in the model's config.json, else "simple"; default "model".

@@ -11,7 +11,8 @@ DuckDB hands over up to 2048 rows at a time as Arrow columns, which the library 
 
 import functools
 import os
-from typing import TYPE_CHECKING, Any, Callable, List, Optional, Union
+import re
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
 
 from ._columns import answer_column, classify_column, embed_column, entities_column, patterns_column, redact_column
 from ._context import Context
@@ -58,9 +59,14 @@ CREATE OR REPLACE TEMP MACRO bertqa_label_rows(document, labels) AS TABLE
 SELECT r.label, r.probability, r.id FROM (SELECT unnest(bertqa_label_list(document, labels)) AS r)
 """
 _ALL_ENTITIES = """
-CREATE OR REPLACE TEMP MACRO bertqa_entities(document) AS TABLE
+CREATE OR REPLACE TEMP MACRO bertqa_entities
+(document) AS TABLE (FROM bertqa_entity_rows(document, '')),
+(document, labels) AS TABLE (FROM bertqa_entity_rows(document, labels || ','))
+"""
+_ENTITY_ROWS = """
+CREATE OR REPLACE TEMP MACRO bertqa_entity_rows(document, labels) AS TABLE
 SELECT r.text AS entity, r.label, r.score, r."start" AS start_char, r."end" AS end_char
-FROM (SELECT unnest(bertqa_entity_list(document)) AS r)
+FROM (SELECT unnest(bertqa_entity_list(document, labels)) AS r)
 """
 
 _PATTERNS = """
@@ -179,8 +185,11 @@ def register(
 
         return _grouped([lists], all_of, texts, ("",))
 
-    def entity_list(texts: Any) -> Any:
-        return entities_column(finder, texts)
+    def entity_list(texts: Any, lists: Any) -> Any:
+        def found(rows: Any, names: str) -> Any:
+            return entities_column(finder, rows, labels=_thresholds(names))
+
+        return _grouped([lists], found, texts, ("",))
 
     def pattern_list(texts: Any, kinds: Any, regions: Any) -> Any:
         def found(rows: Any, kind: str, region: str) -> Any:
@@ -212,7 +221,7 @@ def register(
     add("bertqa_best_answer", best, 2, _ANSWER)
     add("bertqa_best_label", label, 2, "VARCHAR")
     add("bertqa_label_list", label_list, 2, _LABELS)
-    add("bertqa_entity_list", entity_list, 1, _ENTITIES)
+    add("bertqa_entity_list", entity_list, 2, _ENTITIES)
     add("bertqa_pattern_list", pattern_list, 3, _ENTITIES)
     add("bertqa_redacted", redacted, 6, "VARCHAR")
     add("bertqa_vector", vector, 2, f"FLOAT[{embedder.info.embedding_length}]")
@@ -225,6 +234,7 @@ def register(
     connection.execute(_CLASSIFY)
     connection.execute(_LABEL_ROWS)
     connection.execute(_ALL_LABELS)
+    connection.execute(_ENTITY_ROWS)
     connection.execute(_ALL_ENTITIES)
     connection.execute(_PATTERN_ROWS)
     connection.execute(_PATTERNS)
@@ -283,8 +293,20 @@ def _names(labels: str) -> Optional[List[str]]:
     """Returns the names in a list of labels; None for the model's own."""
     names = _listed(labels)
     if labels and not names:
-        raise ValueError("the labels of bertqa_classify and bertqa_labels are names separated by commas")
+        raise ValueError("the labels are names separated by commas")
     return names
+
+
+def _thresholds(labels: str) -> Optional[Dict[str, Optional[float]]]:
+    """Returns the names in a list of labels, and the thresholds that they have as in "disease=0.7"."""
+    names = _names(labels)
+    if names is None:
+        return None
+    thresholds: Dict[str, Optional[float]] = {}
+    for name in names:
+        own = re.fullmatch(r"(.*\S)\s*=\s*(\d+(?:\.\d*)?|\.\d+)", name, re.DOTALL | re.ASCII)
+        thresholds[own[1] if own else name] = float(own[2]) if own else None
+    return thresholds
 
 
 def _grouped(arguments: Any, function: Callable[..., Any], texts: Any, usual: Any) -> Any:
@@ -323,7 +345,7 @@ def _redacted(finder: Context, texts: Any, kinds: str, action: str, value: str, 
         )
     found: Any = {"kinds": kinds.split(","), "regions": _listed(regions)}
     if labels:
-        found.update(context=finder, labels=None if labels == "*" else _listed(labels))
+        found.update(context=finder, labels=None if labels == "*" else _thresholds(labels))
     if action == "pseudonym":  # they start anew in each text
         import pyarrow
 

@@ -3,7 +3,7 @@
 registry.add_recognizer(BertQARecognizer("entities-minilm-l6"))
 """
 
-from typing import Any, Dict, Iterable, List, Optional
+from typing import Any, Dict, Iterable, List, Mapping, Optional
 
 from presidio_analyzer import EntityRecognizer, RecognizerResult
 
@@ -18,11 +18,17 @@ ENTITIES = {
 }  # fmt: skip
 
 
+def _tag(label: str) -> str:
+    return label[2:] if label[:2] in ("B-", "I-") else label
+
+
 class BertQARecognizer(EntityRecognizer):
     """model: a directory or name for bertqa.Context; None: rules alone.
 
     rules: the kinds and groups of personal data that rules find: see help(bertqa.patterns); None: "all".
     names: Presidio's names for labels of the model, beside the usual ones; others are in capitals.
+    labels: the labels of the model to return; default: all. For a GLiNER model, the labels to find. A dict has the
+        threshold of each.
     threshold: the lowest score of an entity of the model.
     regions: countries whose telephone numbers are found in every form, as for bertqa.patterns.
     """
@@ -35,18 +41,20 @@ class BertQARecognizer(EntityRecognizer):
         threshold: float = 0.5,
         supported_language: str = "en",
         regions: Optional[Iterable[str]] = None,
+        labels: Optional[Iterable[str]] = None,
         **options: Any,
     ):
         self.model, self.threshold = model, threshold
+        self.wanted = labels if labels is None or isinstance(labels, Mapping) else list(labels)
         self.regions = None if regions is None else list(regions)
         groups = ["all"] if rules is None else rules
         self.rules = [rule for group in groups for rule in PATTERN_GROUPS.get(group, (group,))]
         self.names = {**ENTITIES, **(names or {})}
-        labels = [rule.upper() for rule in self.rules]
+        kinds = [rule.upper() for rule in self.rules]
         if model is not None:
-            info = opened(model, "entities").info
-            labels += sorted({label.split("-", 1)[-1] for label in info.labels} - {"O"})
-        entities = list(dict.fromkeys(map(self._name, labels)))
+            own = opened(model, "entities").info.labels if self.wanted is None else self.wanted
+            kinds += sorted({_tag(label) for label in own} - {"O"})
+        entities = list(dict.fromkeys(map(self._name, kinds)))
         super().__init__(supported_entities=entities, supported_language=supported_language, **options)
 
     def load(self) -> None:
@@ -55,7 +63,8 @@ class BertQARecognizer(EntityRecognizer):
     def analyze(self, text: str, entities: List[str], nlp_artifacts: Any = None) -> List[RecognizerResult]:
         found = list(patterns(text, self.rules, regions=self.regions)) if self.rules else []
         if self.model is not None:
-            names = opened(self.model, "entities").entities(text, threshold=self.threshold)
+            options: Any = {"labels": self.wanted, "threshold": self.threshold}
+            names = opened(self.model, "entities").entities(text, **options)
             # A name that is a part of an address is no person or place.
             found += [
                 one for one in names if not any(one.start < two.end and two.start < one.end for two in found)

@@ -6,7 +6,7 @@
 spaCy finds the component by an entry point of the wheel; without the wheel, import bertqa.spacy first.
 """
 
-from typing import Any, Dict, Iterable, Iterator, List, Optional
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -14,11 +14,15 @@ from spacy.util import filter_spans, minibatch
 
 from ._hosts import opened
 
+#: The labels, or the threshold of each; None is the component's.
+Labels = Union[List[str], Dict[str, Optional[float]], None]
+
 
 class BertQAEntities:
     """model: a directory or name for bertqa.Context; default: the default model.
 
-    labels: the labels to keep; default: all. names: the label of spaCy for labels of the model, such as {"person": "PERSON"}.
+    labels: the labels to keep; default: all. For a GLiNER model, the labels to find. A dict has the threshold of each.
+    names: the label of spaCy for labels of the model, such as {"person": "PERSON"}.
     threshold: the lowest score of an entity.
     """
 
@@ -26,7 +30,7 @@ class BertQAEntities:
         self,
         name: str,
         model: Optional[str],
-        labels: Optional[List[str]],
+        labels: Labels,
         threshold: float,
         names: Dict[str, str],
     ):
@@ -42,7 +46,8 @@ class BertQAEntities:
     @property
     def labels(self) -> Any:
         """The labels that this component can set."""
-        found = {label.rpartition("-")[2] for label in opened(self.model, "entities").info.labels} - {"O"}
+        own = opened(self.model, "entities").info.labels
+        found = {label.rpartition("-")[2] for label in own} - {"O"} if own else set(self.wanted or ())
         return tuple(sorted(self.names.get(label, label) for label in found))
 
     def _read(self, docs: List[Doc]) -> List[Doc]:
@@ -73,7 +78,7 @@ def make(
     nlp: Language,
     name: str,
     model: Optional[str],
-    labels: Optional[List[str]],
+    labels: Labels,
     threshold: float,
     names: Dict[str, str],
 ) -> BertQAEntities:

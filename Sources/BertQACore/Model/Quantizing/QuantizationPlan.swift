@@ -39,6 +39,21 @@ struct QuantizationPlan {
       if let norm = layer.norm { keep(norm) }
     }
     if let bias = model.head.vocabularyBias { keep([bias]) }
+    if let prompted = model.prompted { keep(prompted) }
+  }
+
+  private mutating func keep(_ prompted: PromptedWeights) {
+    for direction in prompted.recurrent.joined() {
+      keep(direction.input)
+      keep(direction.state)
+    }
+    let layers =
+      switch prompted.spans {
+      case .markers(let own):
+        [own.start, own.end, own.span, own.label].flatMap { [$0.first, $0.second] }
+      case .tokens(let own): [own.token, own.label, own.both.first, own.both.second]
+      }
+    for layer in layers { keep(layer) }
   }
 
   private mutating func quantize(_ linears: [LinearWeights]) {

@@ -1,8 +1,8 @@
 extension OutputDirectory {
-  /// Writes the files beside a quantized model's weights: `config.json` with our key added, and the
+  /// Writes the files beside a quantized model's weights: `config.json` or `gliner_config.json` with our key added, and the
   /// tokenizer's files unchanged. For a BERT model without a `tokenizer_config.json` it makes one.
   func writeConfiguration(of model: LoadedModel, threshold: Float?) throws(BertQAError) {
-    var config = model.source
+    var config = model.prompted?.source ?? model.source
     var own = try config.reader("bertqa")?.object ?? JSON.Object()
     own["weight_format"] = .string("int8")
     if model.configuration.architecture.task == .answer {
@@ -11,7 +11,13 @@ extension OutputDirectory {
     }
     model.embedding?.write(to: &own)
     config.object["bertqa"] = .object(own)
-    try write(JSON.object(config.object).text + "\n", to: "config.json")
+    if model.prompted == nil {
+      try write(JSON.object(config.object).text + "\n", to: "config.json")
+    } else {
+      // They may come from another directory.
+      config.object["encoder_config"] = .object(model.source.object)
+      try write(JSON.object(config.object).text + "\n", to: PromptedEntities.fileName)
+    }
 
     for (name, file) in model.tokenizer.files { try copy(file, to: name) }
     if let settings = model.tokenizer.settings {

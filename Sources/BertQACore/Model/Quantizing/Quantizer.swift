@@ -36,12 +36,6 @@ public struct Quantizer {
       )
     }
     let model = try LoadedModel(model.asking(CallMonitor(options.call)))
-    guard model.prompted == nil else {
-      throw BertQAError(
-        .unsupported,
-        "\(directory): is a \(PromptedEntities.architectureName) model, which quantizing does not write; load it with the "
-          + "precision int8 instead")
-    }
     guard model.encoder.wordEmbeddings.dataType != .i8 else {
       throw BertQAError(.invalidArgument, "\(directory): the model is already int8")
     }

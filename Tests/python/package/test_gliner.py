@@ -55,7 +55,8 @@ def test_thresholds_of_labels(context):
     highest = max(one.score for one in usual if one.label == own)
     asked = {other: None, own: highest}
     some = context.entities(TEXTS[0], labels=asked, threshold=0.3, nested=True)
-    assert [one.score for one in some if one.label == own] == [highest] and len(some) < len(usual)
+    assert [one.score for one in some if one.label == own] == [highest]
+    assert sum(one.label == own for one in usual) > 1
     column = bertqa.entities_column(context, TEXTS[:1], labels=asked, threshold=0.3, nested=True)
     assert [one["label"] for one in pyarrow.array(column).to_pylist()[0]] == [one.label for one in some]
     hidden = bertqa.redact_column(TEXTS[:1], context=context, labels={own: 1})

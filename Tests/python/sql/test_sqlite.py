@@ -196,23 +196,23 @@ def test_entities(database):
 
 def test_entities_of_the_caller_s_choice(database):
     path = FIXTURES / "tiny-gliner"
-    labels = ["person", "film or river"]
+    text, labels = FOX.replace("lethargic", "lazy"), ["film or river", "time"]
     with bertqa.Context(path) as context:
         expected, some = (
-            context.entities(FOX, labels=names) for names in (labels, {labels[0]: 1, labels[1]: 0.5})
+            context.entities(text, labels=names) for names in (labels, {labels[0]: 1, labels[1]: 0.5})
         )
-        alone = context.entities(FOX, labels=labels[1:])
-    assert len(expected) > len(some) > 0
+        alone = context.entities(text, labels=labels[1:])
+    assert labels[0] in {one.label for one in expected} and {one.label for one in some} == {labels[1]}
     database.value("SELECT bertqa_model('entities', ?)", str(path))
     for given, wanted in [
-        (" person , film or river,", expected),
-        ("person=1, film or river = .5", some),
-        ("film or river", alone),
+        (" film or river , time,", expected),
+        ("film or river=1, time = .5", some),
+        ("time", alone),
     ]:
-        rows = database.execute("SELECT entity, label FROM bertqa_entities(?, ?)", FOX, given)
+        rows = database.execute("SELECT entity, label FROM bertqa_entities(?, ?)", text, given)
         assert rows == [(entity.text, entity.label) for entity in wanted]
-        hidden = database.value("SELECT bertqa_redact(?, 'all', 'label', '', '', ?)", FOX, given)
-        assert hidden == bertqa.redact(FOX, wanted)
+        hidden = database.value("SELECT bertqa_redact(?, 'all', 'label', '', '', ?)", text, given)
+        assert hidden == bertqa.redact(text, wanted)
     for wrong, message in ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"):
         with pytest.raises(SQLError, match=message):
             database.execute(f"SELECT * FROM bertqa_entities({wrong})")

@@ -30,10 +30,14 @@ struct WordSpans {
       try words.makeRoom(for: 1, monitor)
       words.append(Word(start: UInt32(position), end: UInt32(end), firstToken: tokens.count))
       let bytes = UnsafeBufferPointer(rebasing: text[position..<end])
+      let (held, capacity) = (monitor.heldBytes, one.capacityBytes)
       try tokenizer.tokenize(bytes, parseSpecialTokens: false, into: &one, monitor)
+      // What the work of a word took is free again.
+      monitor.release(monitor.heldBytes - held - (one.capacityBytes - capacity))
       try tokens.append(one, from: UInt32(position), monitor)
       position = end
     }
+    monitor.release(one.capacityBytes)
   }
 
   /// True if a word has no tokens, as a control character.

@@ -196,26 +196,36 @@ private final class PromptedWork {
         spans.isEmpty(firstWord + index) ? nil : textStart + word.firstToken - window.lowerBound)
     }
     let before = monitor.heldBytes
-    for var one in try scorer.candidates(
-      output, words: words, labels: labels, rules, monitor)
-    {
-      one.first += firstWord
-      one.last += firstWord
-      candidates.append(one)
+    try monitor.undoing { () throws(BertQAError) in
+      let found = try scorer.candidates(output, words: words, labels: labels, rules, monitor)
+      let held = monitor.heldBytes - before
+      try candidates.makeRoom(for: found.count, monitor)
+      for var one in found {
+        one.first += firstWord
+        one.last += firstWord
+        candidates.append(one)
+      }
+      monitor.release(held)
     }
     if monitor.heldBytes != before { memory.append(monitor.part(since: before)) }
   }
 
   /// Returns the entities of all windows. Called once, after the last of them.
   func result(_ labels: [String], isNested: Bool) throws(BertQAError) -> EntityList {
-    let chosen = try SpanSelection.chosen(
-      candidates, wordCount: spans.words.count, isNested: isNested, monitor)
-    let parts = chosen.map { one in
-      let bytes = TextRange(start: Int(spans.words[one.first].start), end: Int(spans.words[one.last].end))
-      return (label: labels[one.label], bytes: bytes, score: one.score, reason: EntityReason?.none)
-    }
+    let before = monitor.heldBytes
     return try monitor.undoing { () throws(BertQAError) in
+      let chosen = try SpanSelection.chosen(
+        candidates, wordCount: spans.words.count, isNested: isNested, monitor)
+      var parts = try [(label: String, bytes: TextRange, score: Float, reason: EntityReason?)](
+        checkedCapacity: chosen.count, monitor)
+      for one in chosen {
+        let bytes = TextRange(
+          start: Int(spans.words[one.first].start), end: Int(spans.words[one.last].end))
+        parts.append((label: labels[one.label], bytes: bytes, score: one.score, reason: nil))
+      }
+      let work = monitor.heldBytes - before
       var list = try EntityList(of: text, parts, monitor)
+      monitor.release(work)
       list.windowCount = windows.count
       return list
     }

@@ -90,7 +90,7 @@ def randomise(model, seed):
     """Makes the weights large enough that softmax and GELU work as in a trained model."""
     generator = torch.Generator().manual_seed(seed)
     # Numbers would grow with each layer where norms only scale.
-    scale = 0.5 if getattr(model.config, "normalization_type", None) == "no_norm" else 1
+    scale = 0.5 if getattr(getattr(model, "config", None), "normalization_type", None) == "no_norm" else 1
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             noise = torch.randn(parameter.shape, generator=generator)

@@ -15,10 +15,16 @@ enum InfoCommand: Command {
         "",
         [
           ModelChoice.row(), OptionRow(.json, "print one JSON object"),
+          OptionRow(
+            .check, value: "DIR", use: .model,
+            "compare this model with transformers, if that is installed, instead of printing its properties",
+            detail: "'python3 -m bertqa.check' compares tokens, ranges and numbers with transformers, "
+              + "sentence-transformers or model2vec, and prints a line for each. The other options have no effect."),
         ] + ModelChoice.runRows)
     ],
     exitCodes:
-      "0 done; 2 wrong usage; 3 the model cannot be read or is invalid; 4 out of memory, the output cannot be "
+      "0 done; 1 --check found a difference; 2 wrong usage; 3 the model cannot be read or is invalid, or Python or "
+      + "transformers is missing; 4 out of memory, the output cannot be "
       + "written, or a defect in the program",
     examples: [
       .init("the default model on this machine", "bertqa info"),
@@ -28,6 +34,9 @@ enum InfoCommand: Command {
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     if let operand = arguments.operands.first {
       throw arguments.usage("unexpected operand '\(operand.string)'")
+    }
+    if let model = arguments.last(.check)?.text {
+      throw PythonModule.run("bertqa.check", [model], for: .check, advice: "")
     }
     let info = try ModelChoice(arguments).loadAny().info
     facts(info).print(asJSON: arguments.has(.json), to: output)

@@ -53,6 +53,7 @@ enum Option: String, CaseIterable {
   case force
   case html
   case browser
+  case check
   case table
   case passages
   case wordsOnly = "words-only"

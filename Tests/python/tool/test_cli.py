@@ -8,11 +8,12 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 
 import pytest
 
 from cli import APOLLO, COMMANDS, FOX, HIGHLIGHT, MODEL, environment, run, run_json, run_on_terminal
-from conftest import ROOT, TOOL
+from conftest import PACKAGE, ROOT, TOOL
 from samples import TINY, WHO
 
 # Help and version
@@ -514,6 +515,18 @@ def test_info():
     assert set(lines) == set(record)
     assert pathlib.Path(lines["model"]).samefile(MODEL)
     assert lines["precision"] != "auto" and lines["isa"] != "auto"
+
+
+def test_check_needs_the_package_and_transformers(tmp_path):
+    """Tests/parity/test_variants.py has what it compares."""
+    errors = run("info", "--check", TINY, code=3, env=environment(PATH=str(tmp_path)))[1]
+    assert "--check needs Python 3 and its package bertqa" in errors
+    (tmp_path / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (tmp_path / "python3").chmod(0o755)
+    (tmp_path / "torch.py").write_text("raise ImportError('no torch here')")
+    found = environment(PATH=str(tmp_path), PYTHONPATH=f"{tmp_path}:{PACKAGE}")
+    output, errors = run("info", "--check", TINY, code=3, env=found)
+    assert output == "" and "needs torch, transformers and sentence-transformers: no torch here" in errors
 
 
 def test_default_model_of_a_tool_found_through_path(tmp_path):

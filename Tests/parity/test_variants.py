@@ -1,0 +1,437 @@
+"""Directories in the forms that popular checkpoints have: class, tokenizer of its own kind, weights and modules, each
+compared by `bertqa info --check` with transformers or sentence-transformers. What others are refused for is below."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sentencepiece
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.models import Normalize, Pooling, Transformer
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+
+import bertqa
+import bertqa.check
+from conftest import WORDS
+from test_checkpoints import FAMILIES, edit, save, word_piece
+from test_sentencepiece import TRAINING
+from test_token_vectors import splade, stanford
+
+TOOL = Path(os.environ["BERTQA_PREFIX"]) / "bin" / "bertqa"
+CORPUS = [*bertqa.check.TEXTS, " ".join(WORDS[:400]), Path(__file__).read_text(encoding="utf-8")]
+LLAMA3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
+    r"\s+(?!\S)|\s+"
+)
+ROBERTA = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+TEMPLATE = processors.TemplateProcessing(
+    single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+)
+
+
+def model(directory, kind, **settings):
+    """Random weights of a class, with the sizes of tests."""
+    family = next(name for name in sorted(FAMILIES, key=len, reverse=True) if kind.startswith(name))
+    config = getattr(transformers, f"{family}Config")(**FAMILIES[family] | settings)
+    return save(kind, config, directory)
+
+
+# ---- Tokenizers ----
+
+
+def bert(directory, **settings):
+    """vocab.txt and tokenizer.json, as almost every BERT has them."""
+    word_piece(directory, lowercase=True)
+    edit(directory / "tokenizer_config.json", tokenizer_class="BertTokenizer", do_lower_case=True, **settings)
+
+
+def byte_level(directory, files=("tokenizer.json",), pattern=None, **settings):
+    tokenizer = Tokenizer(models.BPE())
+    cut = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=pattern is None)
+    tokenizer.pre_tokenizer = (
+        pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(pattern), "isolated"), cut]) if pattern else cut
+    )
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    tokenizer.train_from_iterator(
+        CORPUS, trainers.BpeTrainer(vocab_size=700, special_tokens=ROBERTA, initial_alphabet=alphabet)
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), True, False)
+    if "tokenizer.json" in files:
+        tokenizer.save(str(directory / "tokenizer.json"))
+    if "vocab.json" in files:
+        tokenizer.model.save(str(directory))
+    names = dict(zip(("bos_token", "pad_token", "eos_token", "unk_token", "mask_token"), ROBERTA))
+    names |= {"cls_token": "<s>", "sep_token": "</s>"}
+    settings = {"tokenizer_class": "RobertaTokenizer", "model_max_length": 512} | settings
+    edit(directory / "tokenizer_config.json", **names, **settings)
+
+
+def unigram(directory, **settings):
+    """XLM-R's: tokenizer.json with Metaspace, without token types."""
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
+    )
+    tokenizer.train_from_iterator(
+        CORPUS,
+        trainers.UnigramTrainer(vocab_size=600, special_tokens=ROBERTA, unk_token="<unk>", show_progress=False),
+    )
+    tokenizer.post_processor = TEMPLATE
+    tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True)])
+    tokenizer.save(str(directory / "tokenizer.json"))
+    names = {"bos_token": "<s>", "eos_token": "</s>", "sep_token": "</s>", "cls_token": "<s>"}
+    names |= {"unk_token": "<unk>", "pad_token": "<pad>", "mask_token": "<mask>"}
+    edit(directory / "tokenizer_config.json", **names, **{"tokenizer_class": "XLMRobertaTokenizer"} | settings)
+
+
+def gemma(directory):
+    """Characters with bytes for the others, as mmBERT has them."""
+    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"]
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_next")
+    trainer = trainers.BpeTrainer(
+        vocab_size=900, special_tokens=special + [f"<0x{byte:02X}>" for byte in range(256)], limit_alphabet=200
+    )
+    tokenizer.train_from_iterator(CORPUS, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<bos> $A <eos>", pair="<bos> $A <eos> $B <eos>", special_tokens=[("<bos>", 2), ("<eos>", 1)]
+    )
+    tokenizer.save(str(directory / "tokenizer.json"))
+    names = {"bos_token": "<bos>", "eos_token": "<eos>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    edit(
+        directory / "tokenizer_config.json", **names, mask_token="<mask>", tokenizer_class="PreTrainedTokenizerFast",
+        cls_token="<bos>", sep_token="<eos>",
+    )  # fmt: skip
+
+
+def spm(directory, family, name, cls, **settings):
+    content = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(" ".join(CORPUS).split("\n") * 3), model_writer=content, vocab_size=500,
+        hard_vocab_limit=False, minloglevel=2, **TRAINING[family],
+    )  # fmt: skip
+    (directory / name).write_bytes(content.getvalue())
+    edit(directory / "tokenizer_config.json", tokenizer_class=cls, **settings)
+
+
+# ---- Modules and weights ----
+
+
+def modules(directory, pooling="mean", normalizes=True, **settings):
+    """Those of sentence-transformers around the model of a directory."""
+    encoder = Transformer(str(directory))
+    parts = [encoder, Pooling(encoder.get_word_embedding_dimension(), pooling)] + [Normalize()] * normalizes
+    SentenceTransformer(modules=parts, device="cpu").save(str(directory))
+    if settings:
+        edit(directory / "sentence_bert_config.json", **settings)
+
+
+def renamed(directory, change, dtype=None, **added):
+    """The weights under other names or of another type."""
+    path = directory / "model.safetensors"
+    tensors = {change(name): tensor.to(dtype or tensor.dtype) for name, tensor in load_file(path).items()}
+    save_file(tensors | added, path, {"format": "pt"})
+
+
+def minilm(directory):
+    """all-MiniLM-L6-v2: truncation and padding in tokenizer.json, position_ids among the weights."""
+    model(directory, "BertModel")
+    bert(directory)
+    modules(directory, max_seq_length=256)
+    tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
+    tokenizer.enable_truncation(128)
+    tokenizer.enable_padding(length=128)
+    tokenizer.save(str(directory / "tokenizer.json"))
+    renamed(directory, lambda name: name, **{"embeddings.position_ids": torch.arange(512)[None]})
+
+
+def bge(directory):
+    """bge-small-en-v1.5: the first token, do_lower_case beside a tokenizer that does so."""
+    model(directory, "BertModel")
+    bert(directory)
+    modules(directory, "cls", max_seq_length=512, do_lower_case=True)
+
+
+def mxbai(directory):
+    """mxbai-embed-large-v1: half precision, prompts without a default."""
+    model(directory, "BertModel")
+    bert(directory)
+    modules(directory, "cls", normalizes=False)
+    renamed(directory, lambda name: name, torch.float16)
+    prompts = {"query": "Represent this sentence for searching relevant passages: ", "passage": ""}
+    edit(directory / "config_sentence_transformers.json", prompts=prompts)
+    settings = json.loads((directory / "config_sentence_transformers.json").read_text()) | {
+        "default_prompt_name": None
+    }
+    (directory / "config_sentence_transformers.json").write_text(json.dumps(settings))
+
+
+def multilingual_minilm(directory):
+    """paraphrase-multilingual-MiniLM, multilingual-e5-small: BERT with XLM-R's tokenizer."""
+    model(directory, "BertModel", vocab_size=600)
+    unigram(directory)
+    modules(directory)
+
+
+def multilingual_mpnet(directory):
+    model(directory, "XLMRobertaModel", vocab_size=600)
+    unigram(directory)
+    modules(directory, normalizes=False)
+
+
+def mpnet(directory):
+    """all-mpnet-base-v2: the class for pretraining, special tokens' names of its own."""
+    model(directory, "MPNetForMaskedLM", vocab_size=30527)
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "ba", "##ba", "the", "quick", "##s", *WORDS[:500]]
+    (directory / "vocab.txt").write_text("\n".join([*pieces, "<mask>"]) + "\n")
+    edit(directory / "tokenizer_config.json", tokenizer_class="MPNetTokenizer", do_lower_case=True)
+    modules(directory, max_seq_length=384)
+
+
+def distilroberta(directory):
+    """all-distilroberta-v1: vocab.json and merges.txt beside tokenizer.json."""
+    model(directory, "RobertaForMaskedLM", vocab_size=700)
+    byte_level(directory, ("tokenizer.json", "vocab.json"))
+    modules(directory, max_seq_length=128)
+
+
+def ko_sroberta(directory):
+    """jhgan/ko-sroberta-multitask: RoBERTa with BERT's vocab.txt."""
+    model(directory, "RobertaModel", type_vocab_size=1)
+    bert(directory)
+    (directory / "tokenizer.json").unlink()
+    modules(directory)
+
+
+def albert_small(directory):
+    """paraphrase-albert-small-v2: SentencePiece alone."""
+    model(directory, "AlbertModel", vocab_size=600)
+    spm(directory, "albert", "spiece.model", "AlbertTokenizer", do_lower_case=True)
+    modules(directory)
+
+
+def camembert(directory):
+    """dangvantuan/sentence-camembert-base."""
+    model(directory, "CamembertModel", vocab_size=600)
+    spm(directory, "camembert", "sentencepiece.bpe.model", "CamembertTokenizer")
+    modules(directory)
+
+
+def mmbert(directory):
+    model(directory, "ModernBertModel", vocab_size=900, pad_token_id=0)
+    gemma(directory)
+    edit(directory / "config.json", position_embedding_type="sans_pos")
+    modules(directory)
+
+
+def modernbert(directory):
+    """Alibaba-NLP/gte-modernbert-base: keys of the first files, a split pattern like Llama 3's."""
+    model(directory, "ModernBertModel", vocab_size=700, pad_token_id=1, cls_token_id=0, sep_token_id=2)
+    byte_level(
+        directory, pattern=LLAMA3, tokenizer_class="PreTrainedTokenizerFast",
+        model_input_names=["input_ids", "attention_mask"],
+    )  # fmt: skip
+    modules(directory, "cls")
+    edit(
+        directory / "config.json", rope_parameters=None, layer_types=None, global_rope_theta=160000.0,
+        local_rope_theta=10000.0, global_attn_every_n_layers=3,
+    )  # fmt: skip
+
+
+def nomic(directory):
+    """Of transformers' class: the keys of their own code need that code, which test_checkpoints does not run."""
+    model(directory, "NomicBertModel")
+    bert(directory)
+    modules(directory)
+
+
+def gte(directory):
+    model(directory, "GteModel", vocab_size=600, pad_token_id=1)
+    unigram(directory)
+    modules(directory, "cls")
+
+
+def cross_encoder(directory):
+    """cross-encoder/ms-marco-MiniLM-L6-v2: one label, settings of sentence-transformers in config.json."""
+    model(directory, "BertForSequenceClassification", num_labels=1)
+    bert(directory)
+    edit(
+        directory / "config.json",
+        sentence_transformers={"activation_fn": "torch.nn.modules.linear.Identity", "version": "4.0.1"},
+    )
+
+
+def bge_reranker(directory):
+    model(directory, "XLMRobertaForSequenceClassification", num_labels=1, vocab_size=600)
+    unigram(directory)
+
+
+def multilingual_reranker(directory):
+    """nreimers/mmarco-mMiniLMv2: BERT's layers, pairs without token types."""
+    model(directory, "BertForSequenceClassification", num_labels=1, vocab_size=600)
+    unigram(directory)
+
+
+def sst2(directory):
+    """distilbert-base-uncased-finetuned-sst-2-english: vocab.txt and a tokenizer_config.json of two keys."""
+    model(directory, "DistilBertForSequenceClassification", num_labels=2)
+    bert(directory)
+    (directory / "tokenizer.json").unlink()
+    (directory / "tokenizer_config.json").write_text('{"do_lower_case": true, "model_max_length": 512}')
+    edit(directory / "config.json", id2label={"0": "NEGATIVE", "1": "POSITIVE"})
+
+
+def go_emotions(directory):
+    model(directory, "RobertaForSequenceClassification", num_labels=5, vocab_size=700)
+    byte_level(directory, ("vocab.json", "tokenizer.json"))
+    edit(directory / "config.json", problem_type="multi_label_classification")
+
+
+def roberta_squad(directory):
+    """deepset/roberta-base-squad2: no tokenizer.json."""
+    model(directory, "RobertaForQuestionAnswering", vocab_size=700)
+    byte_level(directory, ("vocab.json",))
+
+
+def deberta_zeroshot(directory):
+    """MoritzLaurer/DeBERTa-v3-base-mnli: half precision, a length of 1e30, an added token, one string for two types."""
+    model(directory, "DebertaV2ForSequenceClassification", num_labels=3, vocab_size=600)
+    spm(directory, "deberta-v2", "spm.model", "DebertaV2Tokenizer", model_max_length=int(1e30))
+    tokenizer = transformers.AutoTokenizer.from_pretrained(directory)
+    edit(directory / "added_tokens.json", **{"[MASK]": len(tokenizer) - 1})
+    edit(
+        directory / "config.json", pos_att_type="p2c|c2p", id2label={"0": "entailment", "1": "neutral", "2": "no"}
+    )
+    renamed(directory, lambda name: name, torch.float16)
+
+
+def ner(directory):
+    """dslim/bert-base-NER: a key for the number of labels, a pooler that nothing reads."""
+    trained = model(directory, "BertForTokenClassification", num_labels=3)
+    bert(directory, strip_accents=False)
+    labels = {"0": "O", "1": "B-PER", "2": "I-PER"}
+    edit(
+        directory / "config.json",
+        _num_labels=3,
+        id2label=labels,
+        label2id={name: int(id) for id, name in labels.items()},
+    )
+    width = trained.config.hidden_size
+    pooler = {"bert.pooler.dense.weight": torch.zeros(width, width), "bert.pooler.dense.bias": torch.zeros(width)}
+    renamed(directory, lambda name: name, **pooler)
+
+
+def conll(directory):
+    """FacebookAI/xlm-roberta-large-finetuned-conll03-english."""
+    model(directory, "XLMRobertaForTokenClassification", num_labels=4, vocab_size=600)
+    unigram(directory)
+
+
+def gamma_and_beta(directory):
+    """bert-base-uncased: the names of TensorFlow's norms, the heads for pretraining."""
+    model(directory, "BertForPreTraining")
+    bert(directory)
+    renamed(
+        directory,
+        lambda name: name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ),
+    )
+
+
+def hub_cache(directory):
+    """The layout of the Hub's cache: links to blobs by their hash."""
+    made = directory.parent / "made"
+    made.mkdir()
+    bge(made)
+    for path in [path for path in made.rglob("*") if path.is_file()]:
+        blob = directory.parent / "blobs" / f"{abs(hash(str(path))):x}"
+        blob.parent.mkdir(exist_ok=True)
+        shutil.move(path, blob)
+        link = directory / path.relative_to(made)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(os.path.relpath(blob, link.parent))
+
+
+def shards(directory):
+    trained = model(directory, "BertModel")
+    bert(directory)
+    (directory / "model.safetensors").unlink()
+    trained.to(torch.bfloat16).save_pretrained(directory, max_shard_size="1MB")
+
+
+def pytorch(directory):
+    """BAAI/bge-m3: pytorch_model.bin alone."""
+    trained = model(directory, "XLMRobertaModel", vocab_size=600)
+    unigram(directory)
+    modules(directory, "cls")
+    (directory / "model.safetensors").unlink()
+    torch.save(trained.state_dict(), directory / "pytorch_model.bin")
+
+
+def lines_of_windows(directory):
+    """vocab.txt with CRLF."""
+    sst2(directory)
+    vocabulary = (directory / "vocab.txt").read_text()
+    (directory / "vocab.txt").write_bytes(vocabulary.replace("\n", "\r\n").encode())
+
+
+def old_tokenizer_json(directory):
+    """Of tokenizers 0.8: BertProcessing, a model without its type."""
+    model(directory, "BertForSequenceClassification", num_labels=2)
+    bert(directory)
+    content = json.loads((directory / "tokenizer.json").read_text())
+    content["post_processor"] = {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]}
+    del content["model"]["type"]
+    (directory / "tokenizer.json").write_text(json.dumps(content))
+
+
+def ernie(directory):
+    model(directory, "ErnieModel")
+    bert(directory)
+
+
+def splinter(directory):
+    """Of a class that reads vocab.txt like BERT's, in name only."""
+    model(directory, "BertModel")
+    bert(directory)
+    (directory / "tokenizer.json").unlink()
+    edit(directory / "tokenizer_config.json", tokenizer_class="SqueezeBertTokenizer")
+
+
+VARIANTS = [
+    minilm, bge, mxbai, multilingual_minilm, multilingual_mpnet, mpnet, distilroberta, ko_sroberta, albert_small,
+    camembert, mmbert, modernbert, nomic, gte, cross_encoder, bge_reranker, multilingual_reranker, sst2, go_emotions,
+    roberta_squad, deberta_zeroshot, ner, conll, gamma_and_beta, hub_cache, shards, pytorch, lines_of_windows,
+    old_tokenizer_json, ernie, splinter, stanford, lambda directory: splade(directory, "Bert"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.__name__)
+def test_variant(variant, tmp_path, capsys):
+    directory = tmp_path / "model"
+    directory.mkdir()
+    variant(directory)
+    assert bertqa.check.main(str(directory)) == 0, capsys.readouterr().out
+    assert "not compared" not in capsys.readouterr().out
+
+
+def test_the_tool_checks(tmp_path, monkeypatch, capsys):
+    cross_encoder(tmp_path)
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    command = [TOOL, "info", "--check", tmp_path]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("tokens: 6 of 6 texts are the same\nclassify: at most ")
+    monkeypatch.setattr(bertqa.check, "TOLERANCE", -1)
+    assert bertqa.check.main(str(tmp_path)) == 1
+    assert "classify: at most " in capsys.readouterr().out

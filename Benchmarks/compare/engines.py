@@ -132,7 +132,7 @@ class OpenVINO(Peer):
 
     def compute(self, feed):
         result = self.request("attention_mask" in feed).infer(feed, share_inputs=True, share_outputs=True)
-        return result[0], result[1]
+        return tuple(result.values())
 
 
 class PyTorch(Peer):

@@ -56,7 +56,7 @@ def onnx_file(name, masked, int8=False):
             else:
                 from .transformers_models import export
 
-                export(name, checkpoint(name), path)
+                export(name, path)
             return
         from onnxruntime.quantization import QuantType, quantize_dynamic
 

@@ -131,6 +131,13 @@ extension EmbeddingConfiguration {
         "cls_token": TokenPooling.Mode.first, "max_tokens": .max, "mean_tokens": .mean,
         "mean_sqrt_len_tokens": .meanOfRoot, "weightedmean_tokens": .weighted, "lasttoken": .last,
       ] as KeyValuePairs
+    for member in own.object.members
+    where member.key.hasPrefix("\(key)_") && member.value == .bool(true) {
+      guard !old.contains(where: { "\(key)_\($0.key)" == member.key }) else { continue }
+      throw BertQAError(
+        .unsupported,
+        "\(own.file): \(quoted(member.key)) is not supported; supported: \(old.map(\.key).joined(separator: ", "))")
+    }
     var modes: [TokenPooling.Mode] = []
     for (name, mode) in old where try own.bool("\(key)_\(name)") == true { modes.append(mode) }
     return modes.isEmpty ? .mean : TokenPooling(modes: modes)

@@ -89,6 +89,10 @@ struct EmbeddingConfigurationTests {
       "pooling mode \"mean + x\"; supported"
     ),
     (["Transformer", "Pooling"], "\"pooling_mode\": []", "pooling mode \"\""),
+    (
+      ["Transformer", "Pooling"], "\"pooling_mode_attention\": true",
+      "\"pooling_mode_attention\" is not supported; supported: cls_token, max_tokens"
+    ),
   ])
   func refusesUnsupported(modules: [String], pooling: String?, message: String) throws {
     try write(modules: modules, pooling: pooling)

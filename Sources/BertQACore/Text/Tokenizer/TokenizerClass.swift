@@ -61,7 +61,9 @@ struct TokenizerClass: Sendable {
 
   /// What a class needs besides its `vocab.txt`.
   private static let needs = [
-    "BertJapaneseTokenizer": "splits words by a dictionary (MeCab, Sudachi or Juman++)"
+    "BertJapaneseTokenizer": "splits words by a dictionary (MeCab, Sudachi or Juman++)",
+    "KoBertTokenizer": "reads a SentencePiece model",
+    "SplinterTokenizer": "adds [QUESTION] and a full stop to pairs",
   ]
 
   /// Throws unless `vocab.txt` alone makes the tokenizer.

@@ -238,6 +238,7 @@ struct TokenizerFilesTests {
     ("{\"tokenizer_class\": \"RobertaTokenizer\"}", .unsupported, "\"RobertaTokenizer\"; supported"),
     ("{\"tokenizer_class\": \"BertJapaneseTokenizer\"}", .unsupported, "BertJapaneseTokenizer"),
     ("{\"tokenizer_class\": \"CamembertTokenizer\"}", .unsupported, "CamembertTokenizer"),
+    ("{\"tokenizer_class\": \"SplinterTokenizer\"}", .unsupported, "adds [QUESTION]"),
     ("[]", .invalidModel, "expected a JSON object"),
   ])
   func refusesTokenizerConfiguration(text: String, status: Status, message: String) throws {

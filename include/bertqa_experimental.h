@@ -586,7 +586,8 @@ enum {
 /* Returns a statement; NULL for other numbers. */
 const char *bertqa_collection_sql(bertqa_collection_statement statement);
 
-/* The passages of a text: ranges of its bytes, in order. */
+/* The passages of a text: ranges of its bytes, in order. They overlap only inside a sentence that is longer
+ * than a passage. */
 typedef struct bertqa_passages bertqa_passages;
 
 /* Cuts a text into passages of whole sentences, at most 128 tokens of the context's tokenizer each. A

@@ -93,10 +93,11 @@ static void drop(column *c) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static bertqa_context *answering, *classifying;
+  static bertqa_context *answering, *classifying, *finding;
   if (answering == NULL) {
     answering = fixture("tiny-bert", BERTQA_OFF);
     classifying = fixture("tiny-bert-classifier", BERTQA_OFF);
+    finding = fixture("tiny-bert-entities", BERTQA_OFF);
   }
   input in = {data, size};
   column a, b;
@@ -116,6 +117,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     if (is_ok(bertqa_classify_arrow(classifying, first, NULL, &result, &schema))) {
       REQUIRE(result.length == a.array.length);
+      result.release(&result);
+      schema.release(&schema);
+    }
+    if (is_ok(bertqa_entities_arrow(finding, second, NULL, &result, &schema))) {
+      REQUIRE(result.length == b.array.length);
       result.release(&result);
       schema.release(&schema);
     }

@@ -23,7 +23,7 @@ static void play(input in) {
   bertqa_labeler *labeler = NULL;
   bertqa_trainer *trainer = NULL;
   int32_t polls = 0;
-  bertqa_call_options call = BERTQA_CALL_OPTIONS_INIT;
+  OPTIONS(call, call);
   call.user = &polls;
   call.max_bytes = 1 << 28;
   while (in.size > 0) {
@@ -37,7 +37,7 @@ static void play(input in) {
       case 0: {
         input text = draw_bytes(&in, 4096);
         bertqa_document_free(documents[slot]);
-        bertqa_document_options options = BERTQA_DOCUMENT_OPTIONS_INIT;
+        OPTIONS(document, options);
         options.call = &call;
         is_ok(bertqa_document_create(context, chars(text), text.size, &options, &documents[slot]));
         lengths[slot] = text.size;
@@ -46,7 +46,7 @@ static void play(input in) {
       case 1:
       case 2: {
         input question = draw_bytes(&in, 256), text = draw_bytes(&in, 4096);
-        bertqa_answer_options options = BERTQA_ANSWER_OPTIONS_INIT;
+        OPTIONS(answer, options);
         options.call = &call;
         if (draw(&in) & 1) {
           options.top_k = small(&in);
@@ -62,8 +62,11 @@ static void play(input in) {
         bertqa_answers *answers;
         int is_prepared = code % 16 == 2 && documents[slot] != NULL;
         const bertqa_text texts[] = {{chars(text), text.size}, {chars(question), question.size}};
+        const bertqa_document *twice[] = {documents[slot], documents[slot]};
         bertqa_status status =
-            is_prepared ? bertqa_document_answer(context, documents[slot], chars(question), question.size,
+            is_prepared && code >= 128
+                ? bertqa_documents_answer(context, twice, 2, chars(question), question.size, &options, &answers)
+            : is_prepared ? bertqa_document_answer(context, documents[slot], chars(question), question.size,
                                                  &options, &answers)
             : code >= 128
                 ? bertqa_answer_documents(context, chars(question), question.size, texts, 2, &options, &answers)
@@ -85,15 +88,25 @@ static void play(input in) {
                                      {chars(second), second.size, NULL, 0}};
         bertqa_classification *results[3];
         bertqa_status statuses[3];
-        bertqa_classify_options options = BERTQA_CLASSIFY_OPTIONS_INIT;
+        OPTIONS(classify, options);
         options.call = &call;
         options.max_seq_len = small(&in);
         options.doc_stride = small(&in);
         options.contributions = small(&in);
         int has_statuses = draw(&in) & 1;
+        const bertqa_text labels[] = {{chars(second), second.size % 16}, {"other", 5}};
+        if (code >= 128) {
+          options.labels = labels;
+          options.label_count = draw(&in) % 3;
+          options.hypothesis_template = labels + (options.label_count == 2);
+          options.multi_label = small(&in) % 2;
+        }
         is_ok(bertqa_classify_batch(context, pairs, 3, &options, results, has_statuses ? statuses : NULL));
-        for (int i = 0; i < 3; i++) bertqa_classification_free(results[i]);
-        bertqa_word_counts_options counting = BERTQA_WORD_COUNTS_OPTIONS_INIT;
+        for (int i = 0; i < 3; i++) {
+          require_classification(results[i], text.size > second.size ? text.size : second.size);
+          bertqa_classification_free(results[i]);
+        }
+        OPTIONS(word_counts, counting);
         counting.call = &call;
         counting.min_word_length = options.contributions;
         counting.max_ngram = 1 + has_statuses;
@@ -114,11 +127,22 @@ static void play(input in) {
         bertqa_text_pair pair = {chars(text), text.size, NULL, 0};
         size_t length = bertqa_context_info(context)->embedding_length;
         float *vector = malloc((length + 1) * sizeof *vector);
-        bertqa_embed_options options = BERTQA_EMBED_OPTIONS_INIT;
+        OPTIONS(embed, options);
         options.call = &call;
         options.pooling = small(&in) % 4;
         options.max_seq_len = small(&in);
         options.truncate = small(&in) % 2;
+        const bertqa_text prompt = {"the ", 4};
+        if (code >= 128) {
+          options.prompt = &prompt;
+          bertqa_token_vectors *vectors;
+          if (is_ok(bertqa_embed_tokens(context, &pair, 1, &options, &vectors, NULL))) {
+            require_token_vectors(context, vectors);
+            bertqa_token_vectors_free(vectors);
+          } else {
+            REQUIRE(vectors == NULL);
+          }
+        }
         is_ok(bertqa_embed(context, &pair, 1, &options, vector, length + (draw(&in) == 255), NULL));
         free(vector);
         break;
@@ -127,13 +151,22 @@ static void play(input in) {
         input word = draw_bytes(&in, 64);
         bertqa_prediction *prediction = NULL;
         bertqa_sequence_state *next = NULL;
-        bertqa_sequence_options options = BERTQA_SEQUENCE_OPTIONS_INIT;
+        OPTIONS(sequence, options);
         options.call = &call;
         options.top_k = small(&in);
         if (is_ok(bertqa_sequence_predict(context, chars(word), word.size, states[slot], &options, &prediction,
                                           &next))) {
           bertqa_sequence_state_free(states[slot]);
           states[slot] = next;
+          size_t count = bertqa_prediction_count(prediction);
+          const float *probabilities = bertqa_prediction_probabilities(prediction);
+          for (size_t i = 0; i < count; i++) {
+            const bertqa_word *word = bertqa_prediction_get(prediction, i);
+            REQUIRE(strlen(word->text) == word->length);
+            REQUIRE(fabsf(word->probability - probabilities[word->id]) < 1e-4f);
+          }
+          REQUIRE(count > 0 && bertqa_prediction_get(prediction, count) == NULL);
+          REQUIRE((bertqa_prediction_is_unknown(prediction) | 1) == 1);
           bertqa_prediction_free(prediction);
         } else {
           REQUIRE(prediction == NULL && next == NULL);
@@ -142,7 +175,7 @@ static void play(input in) {
       }
       case 6: {
         input prompt = draw_bytes(&in, 256);
-        bertqa_generate_options options = BERTQA_GENERATE_OPTIONS_INIT;
+        OPTIONS(generate, options);
         options.call = &call;
         options.max_words = small(&in);
         options.top_k = small(&in);
@@ -156,6 +189,15 @@ static void play(input in) {
                                            &generation))) {
           bertqa_sequence_state_free(states[slot]);
           states[slot] = bertqa_sequence_state_clone(bertqa_generation_state(generation));
+          size_t count = bertqa_generation_count(generation), length;
+          const char *words = bertqa_generation_text(generation, &length);
+          require_words(words, length);
+          for (size_t i = 0; i < count; i++)
+            REQUIRE(*bertqa_generation_get(generation, i)->text != '\0');
+          REQUIRE(bertqa_generation_get(generation, count) == NULL);
+          bertqa_stop stop = bertqa_generation_stop(generation);
+          REQUIRE(stop >= BERTQA_STOP_END && stop <= BERTQA_STOP_CALLBACK);
+          REQUIRE(bertqa_generation_unknown_count(generation) <= prompt.size);
           bertqa_generation_free(generation);
         }
         break;
@@ -165,7 +207,7 @@ static void play(input in) {
         bertqa_text texts[2] = {{chars(text), text.size}, {chars(more), more.size}};
         size_t order[2], counts[2];
         double likelihoods[2];
-        bertqa_sequence_options options = BERTQA_SEQUENCE_OPTIONS_INIT;
+        OPTIONS(sequence, options);
         options.call = &call;
         options.include_end = small(&in) % 2;
         is_ok(bertqa_sequence_rank(context, chars(more), more.size, texts, 2, states[slot], &options, order,
@@ -183,6 +225,10 @@ static void play(input in) {
           bertqa_sequence_state_free(next[1]);
           bertqa_sequence_state_free(states[slot]);
           states[slot] = next[0];
+          float values[256];
+          size_t length = bertqa_context_sequence_info(context)->state_length;
+          REQUIRE(length <= 256);
+          is_ok(bertqa_sequence_state_export(states[slot], values, length + (draw(&in) == 255)));
         } else {
           REQUIRE(next[0] == NULL && next[1] == NULL);
         }
@@ -193,7 +239,15 @@ static void play(input in) {
         bertqa_example examples[2] = {{chars(text), text.size, chars(label), label.size},
                                       {chars(label), label.size, "a", 1}};
         bertqa_labeler_free(labeler);
-        is_ok(bertqa_labeler_create(context, examples, draw(&in) % 3, NULL, &labeler));
+        OPTIONS(labeler, options);
+        options.call = &call;
+        is_ok(bertqa_labeler_create(context, examples, draw(&in) % 3, &options, &labeler));
+        size_t count = bertqa_labeler_label_count(labeler), length;
+        for (size_t i = 0; i < count; i++) {
+          const char *words = bertqa_labeler_label_get(labeler, i, &length);
+          require_words(words, length);
+        }
+        REQUIRE(bertqa_labeler_label_get(labeler, count, NULL) == NULL);
         break;
       }
       case 10:
@@ -202,11 +256,12 @@ static void play(input in) {
           bertqa_text_pair pair = {chars(text), text.size, NULL, 0};
           bertqa_classification *result;
           is_ok(bertqa_labeler_classify(labeler, &pair, 1, &call, &result, NULL));
+          require_classification(result, text.size);
           bertqa_classification_free(result);
         }
         break;
       case 11: {
-        bertqa_train_options options = BERTQA_TRAIN_OPTIONS_INIT;
+        OPTIONS(train, options);
         options.max_ngram = small(&in) % 3;
         options.min_word_length = small(&in);
         options.calibrate = small(&in) % 2 ? BERTQA_ON : BERTQA_DEFAULT;
@@ -226,6 +281,8 @@ static void play(input in) {
         int32_t ids[16];
         size_t windows[4], segments[4], total = 0, count = draw(&in) % 5;
         float start[16], end[16];
+        OPTIONS(logits, options);
+        options.call = &call;
         for (size_t i = 0; i < 16; i++) ids[i] = small(&in);
         for (size_t i = 0; i < count; i++) {
           windows[i] = draw(&in) % 8;
@@ -233,8 +290,8 @@ static void play(input in) {
           total += windows[i];
         }
         if (total <= 16)
-          is_ok(bertqa_logits(context, ids, total, windows, draw(&in) & 1 ? segments : NULL, count, NULL, start,
-                              end));
+          is_ok(bertqa_logits(context, ids, total, windows, draw(&in) & 1 ? segments : NULL, count, &options,
+                              start, end));
         break;
       }
       case 14: {
@@ -243,24 +300,36 @@ static void play(input in) {
                                        {chars(other), other.size, chars(other), other.size}};
         bertqa_answers *answers[2];
         bertqa_status statuses[2];
-        bertqa_answer_options options = BERTQA_ANSWER_OPTIONS_INIT;
+        OPTIONS(answer, options);
         options.call = &call;
         options.max_windows = small(&in);
-        is_ok(bertqa_answer_batch(context, pairs, 2, &options, answers, draw(&in) & 1 ? statuses : NULL));
+        bertqa_status *each = draw(&in) & 1 ? statuses : NULL;
+        const bertqa_text questions[] = {{chars(text), text.size}, {"who", 3}};
+        int is_prepared = code >= 128 && documents[slot] != NULL;
+        is_ok(is_prepared ? bertqa_document_answer_batch(context, documents[slot], questions, 2, &options, answers, each)
+                          : bertqa_answer_batch(context, pairs, 2, &options, answers, each));
         for (int i = 0; i < 2; i++) {
-          if (answers[i] != NULL) require_answers(answers[i], other.size);
+          if (answers[i] != NULL) require_answers(answers[i], is_prepared ? lengths[slot] : other.size);
           bertqa_answers_free(answers[i]);
         }
         break;
       }
       case 15:
-        switch (draw(&in) % 4) {
+        switch (draw(&in) % 5) {
           case 0: is_ok(bertqa_pool_set_threads(small(&in) % 5)); break;
           case 1: is_ok(bertqa_pool_start()); break;
           case 2: is_ok(bertqa_pool_shutdown()); break;
           case 3: {
             bertqa_sequence_state *copy = bertqa_sequence_state_clone(states[slot]);
             bertqa_sequence_state_free(copy);
+            break;
+          }
+          case 4: {
+            int32_t number = small(&in);
+            REQUIRE(*bertqa_status_name(number) != '\0' && *bertqa_precision_name(number) != '\0');
+            REQUIRE(*bertqa_isa_name(number) != '\0' && *bertqa_task_name(number) != '\0');
+            REQUIRE(bertqa_abi_version() > 0 && *bertqa_version() != '\0');
+            require_info(context);
             break;
           }
         }

@@ -5,10 +5,14 @@
 #define FUZZ_H
 
 #include <bertqa_experimental.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,6 +26,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
     }                                                                                            \
   } while (0)
 
+/* A variable with options, which have their defaults. */
+#define OPTIONS(kind, name)     \
+  bertqa_##kind##_options name; \
+  bertqa_##kind##_options_init(&name, sizeof name)
+
 /* One of the statuses of the header, with a message for a failure. */
 static inline int is_ok(bertqa_status status) {
   REQUIRE(status >= BERTQA_OK && status <= BERTQA_ERROR_DEADLINE_EXCEEDED);
@@ -29,19 +38,23 @@ static inline int is_ok(bertqa_status status) {
   if (status != BERTQA_OK) {
     const char *message = bertqa_last_error();
     REQUIRE(*message != '\0' && strlen(message) <= 1000 && strchr(message, '\n') == NULL);
+    REQUIRE(strchr(bertqa_last_error_argument(), '\n') == NULL);
+    REQUIRE(bertqa_last_error_item() == SIZE_MAX || bertqa_last_error_item() < 1 << 20);
+    REQUIRE(strncmp(bertqa_status_name(status), "BERTQA_ERROR_", 13) == 0);
   }
   return status == BERTQA_OK;
 }
 
 /* A context of a tiny model, which lives as long as the process. */
 static inline bertqa_context *fixture(const char *name, bertqa_switch tokenizer_only) {
-  char path[4096];
-  snprintf(path, sizeof path, "%s/%s", FIXTURES, name);
-  bertqa_context_options options = BERTQA_CONTEXT_OPTIONS_INIT;
+  OPTIONS(context, options);
   options.threads = 1;
   options.tokenizer_only = tokenizer_only;
   bertqa_context *context;
-  REQUIRE(bertqa_context_create(path, &options, &context) == BERTQA_OK);
+  int directory = open(FIXTURES, O_RDONLY | O_DIRECTORY);
+  REQUIRE(directory >= 0);
+  REQUIRE(bertqa_context_create_at(directory, name, &options, &context) == BERTQA_OK);
+  close(directory);
   return context;
 }
 
@@ -117,47 +130,134 @@ static inline void require_answers(const bertqa_answers *answers, size_t length)
   }
 }
 
+static inline void require_words(const char *text, size_t length) {
+  REQUIRE(text != NULL && strlen(text) == length);
+}
+
+static inline void require_classification(const bertqa_classification *result, size_t length) {
+  const bertqa_classify_summary *summary = bertqa_classification_summary(result);
+  REQUIRE((summary != NULL) == (result != NULL));
+  size_t count = bertqa_classification_count(result);
+  for (size_t i = 0; i < count; i++) {
+    const bertqa_label_score *score = bertqa_classification_get(result, i);
+    require_words(score->label, score->label_length);
+    REQUIRE(summary->problem_type == BERTQA_PROBLEM_TYPE_REGRESSION ||
+            (score->probability >= 0 && score->probability <= 1.001f));
+  }
+  REQUIRE(bertqa_classification_get(result, count) == NULL);
+  count = bertqa_classification_contribution_count(result);
+  for (size_t i = 0; i < count; i++)
+    REQUIRE(is_inside(bertqa_classification_contribution_get(result, i)->bytes, length));
+  REQUIRE(bertqa_classification_contribution_get(result, count) == NULL);
+}
+
+/* In the order of the text. */
+static inline void require_entities(const bertqa_entity_list *list, size_t length) {
+  REQUIRE((bertqa_entity_list_summary(list) != NULL) == (list != NULL));
+  size_t count = bertqa_entity_list_count(list), last = 0;
+  for (size_t i = 0; i < count; i++) {
+    const bertqa_entity *entity = bertqa_entity_list_get(list, i);
+    require_words(entity->label, entity->label_length);
+    REQUIRE(is_inside(entity->bytes, length) && is_inside(entity->context, length));
+    REQUIRE(is_inside(entity->code_points, length) && is_inside(entity->utf16, length));
+    REQUIRE(entity->bytes.start >= last);
+    last = entity->bytes.start;
+  }
+  REQUIRE(bertqa_entity_list_get(list, count) == NULL);
+}
+
+/* Finite, with ids of the vocabulary, and like themselves. */
+static inline void require_token_vectors(const bertqa_context *context, const bertqa_token_vectors *vectors) {
+  size_t count = bertqa_token_vectors_count(vectors), width = bertqa_token_vectors_width(vectors);
+  const int32_t *ids = bertqa_token_vectors_ids(vectors);
+  const float *values = bertqa_token_vectors_values(vectors);
+  REQUIRE((ids != NULL) == (count > 0) && (values != NULL) == (count > 0 && width > 0));
+  double squares = 0;
+  for (size_t i = 0; i < count; i++) {
+    REQUIRE(ids[i] >= 0 && ids[i] < (int32_t)bertqa_context_info(context)->vocabulary_size);
+    for (size_t j = 0; j < width; j++) squares += (double)values[i * width + j] * values[i * width + j];
+  }
+  float similarity;
+  if (count > 0 && is_ok(bertqa_max_sim(values, count, values, count, width, &similarity)))
+    REQUIRE(similarity >= squares - 1e-3 * (1 + squares) || !isfinite(squares));
+}
+
+/* What a context says of itself. */
+static inline void require_info(const bertqa_context *context) {
+  const bertqa_model_info *info = bertqa_context_info(context);
+  size_t length;
+  const char *words;
+  for (size_t id = 0; id < info->label_count; id++) {
+    words = bertqa_context_label_get(context, (int32_t)id, &length);
+    require_words(words, length);
+  }
+  REQUIRE(bertqa_context_label_get(context, (int32_t)info->label_count, &length) == NULL && length == 0);
+  for (size_t i = 0; i < info->prompt_count; i++) {
+    words = bertqa_context_prompt_name_get(context, i, &length);
+    require_words(words, length);
+    words = bertqa_context_prompt_get(context, i, &length);
+    require_words(words, length);
+  }
+  REQUIRE(bertqa_context_prompt_get(context, info->prompt_count, NULL) == NULL);
+  const bertqa_sequence_info *sequence = bertqa_context_sequence_info(context);
+  REQUIRE(sequence == NULL || sequence->separator != NULL);
+  REQUIRE(strcmp(bertqa_precision_name(info->precision), "unknown") != 0);
+  REQUIRE(strcmp(bertqa_isa_name(info->isa), "unknown") != 0);
+  REQUIRE(strcmp(bertqa_task_name(info->task), "unknown") != 0);
+}
+
 /* Uses a context of any task on a few words: every loaded model must run. */
 static inline void use(const bertqa_context *context) {
+  require_info(context);
   static const char text[] = "the quick brown fox jumped over paris in the north";
   size_t length = sizeof text - 1;
-  bertqa_call_options call = BERTQA_CALL_OPTIONS_INIT;
+  OPTIONS(call, call);
   call.max_bytes = 1 << 28;
   bertqa_tokens *tokens;
   if (is_ok(bertqa_tokenize(context, text, length, NULL, &tokens))) {
     require_tokens(context, tokens, length);
     bertqa_tokens_free(tokens);
   }
-  bertqa_answer_options answering = BERTQA_ANSWER_OPTIONS_INIT;
+  OPTIONS(answer, answering);
   answering.call = &call;
   bertqa_answers *answers;
   if (is_ok(bertqa_answer(context, "which fox", 9, text, length, &answering, &answers))) {
     require_answers(answers, length);
     bertqa_answers_free(answers);
   }
-  bertqa_classify_options classifying = BERTQA_CLASSIFY_OPTIONS_INIT;
+  OPTIONS(classify, classifying);
   classifying.call = &call;
   bertqa_classification *classification;
-  if (is_ok(bertqa_classify(context, text, length, &classifying, &classification)))
+  if (is_ok(bertqa_classify(context, text, length, &classifying, &classification))) {
+    require_classification(classification, length);
     bertqa_classification_free(classification);
-  const bertqa_text label = {"a river", 7};
-  bertqa_entities_options finding = BERTQA_ENTITIES_OPTIONS_INIT;
+  }
+  static const bertqa_text names[] = {{"place", 5}, {"animal", 6}};
+  OPTIONS(entities, finding);
   finding.call = &call;
-  bertqa_entity_list *entities;
-  if (is_ok(bertqa_entities(context, text, length, &finding, &entities))) bertqa_entity_list_free(entities);
-  finding.labels = &label;
-  finding.label_count = 1;
-  if (is_ok(bertqa_entities(context, text, length, &finding, &entities))) bertqa_entity_list_free(entities);
+  finding.labels = names;
+  for (finding.label_count = 0; finding.label_count <= 2; finding.label_count += 2) {
+    bertqa_entity_list *entities;
+    if (is_ok(bertqa_entities(context, text, length, &finding, &entities))) {
+      require_entities(entities, length);
+      bertqa_entity_list_free(entities);
+    }
+  }
   size_t floats = bertqa_context_info(context)->embedding_length;
   if (floats > 0 && floats < 1 << 20) {
     bertqa_text_pair pair = {text, length, NULL, 0};
     float *vector = malloc(floats * sizeof *vector);
-    bertqa_embed_options embedding = BERTQA_EMBED_OPTIONS_INIT;
+    OPTIONS(embed, embedding);
     embedding.call = &call;
     is_ok(bertqa_embed(context, &pair, 1, &embedding, vector, floats, NULL));
     free(vector);
+    bertqa_token_vectors *tokens;
+    if (is_ok(bertqa_embed_tokens(context, &pair, 1, &embedding, &tokens, NULL))) {
+      require_token_vectors(context, tokens);
+      bertqa_token_vectors_free(tokens);
+    }
   }
-  bertqa_generate_options generating = BERTQA_GENERATE_OPTIONS_INIT;
+  OPTIONS(generate, generating);
   generating.call = &call;
   generating.max_words = 3;
   bertqa_generation *generation;
@@ -167,7 +267,7 @@ static inline void use(const bertqa_context *context) {
 
 /* Loads files in memory and uses what loads. */
 static inline void load(const bertqa_file *files, size_t count, bertqa_switch tokenizer_only) {
-  bertqa_context_options options = BERTQA_CONTEXT_OPTIONS_INIT;
+  OPTIONS(context, options);
   options.threads = 1;
   options.tokenizer_only = tokenizer_only;
   bertqa_context *context = (void *)&options;
@@ -177,6 +277,36 @@ static inline void load(const bertqa_file *files, size_t count, bertqa_switch to
   } else {
     REQUIRE(context == NULL);
   }
+}
+
+/* A directory of this process alone, which is removed at its end. */
+static char scratch_path[64];
+
+static inline void remove_scratch(void) { rmdir(scratch_path); }
+
+static inline const char *scratch(void) {
+  if (*scratch_path == '\0') {
+    strcpy(scratch_path, "/tmp/bertqa-fuzz-XXXXXX");
+    REQUIRE(mkdtemp(scratch_path) != NULL && atexit(remove_scratch) == 0);
+  }
+  return scratch_path;
+}
+
+static inline void write_file(const char *directory, bertqa_file content) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", directory, content.name);
+  FILE *file = fopen(path, "wb");
+  REQUIRE(file != NULL && fwrite(content.data, 1, content.size, file) == content.size);
+  fclose(file);
+}
+
+/* Removes a directory of files, if it is there. */
+static inline void remove_directory(const char *path) {
+  DIR *directory = opendir(path);
+  if (directory == NULL) return;
+  for (struct dirent *entry; (entry = readdir(directory)) != NULL;) unlinkat(dirfd(directory), entry->d_name, 0);
+  closedir(directory);
+  REQUIRE(rmdir(path) == 0);
 }
 
 #endif

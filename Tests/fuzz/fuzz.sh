@@ -48,7 +48,7 @@ build() {
 committed() {
   rm -rf "$2"
   mkdir -p "$2"
-  tar -xJf "$here/corpus/$1.tar.xz" -C "$2"
+  [ ! -e "$here/corpus/$1.tar.xz" ] || tar -xJf "$here/corpus/$1.tar.xz" -C "$2"
   [ ! -e "$here/corpus/$1" ] || find "$here/corpus/$1" -type f -exec cp {} "$2" \;
 }
 
@@ -101,11 +101,13 @@ replay() {
   trap 'rm -rf "$programs"' EXIT
   for target in $c_targets; do
     "${CC:-cc}" -std=gnu99 -O1 -g -Wall -Wextra -Werror -DFIXTURES="\"$fixtures\"" -I"$prefix/include" \
-      "$here/replay.c" "$here/$target.c" -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lbertqa -pthread -o "$programs/$target"
+      "$here/replay.c" "$here/$target.c" -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -Wl,-z,lazy -lbertqa -lm -pthread \
+      -o "$programs/$target"
     printf '%-12s ' "$target"
     committed "$target" "$programs/inputs"
-    "$programs/$target" "$programs/inputs"
+    LD_DEBUG=bindings LD_DEBUG_OUTPUT="$programs/bindings" "$programs/$target" "$programs/inputs"
   done
+  check_entered
   # The tool's own targets: the program itself must end with one of its own codes.
   for target in $swift_targets; do
     count=0
@@ -129,6 +131,16 @@ replay() {
     done
     printf '%-12s %s inputs\n' "$target" $count
   done
+}
+
+# Each function of the ABI is called for some input: the dynamic linker writes a line when a function is first called.
+check_entered() {
+  sed -n "s|.*binding file $programs/.*symbol \`\(bertqa_[a-z0-9_]*\)'.*|\1|p" "$programs"/bindings.* | sort -u > "$programs/entered"
+  nm -D --defined-only "$prefix/lib/libbertqa.so" | sed -n 's/.* T \(bertqa_[a-z0-9_]*\).*/\1/p' | sort -u > "$programs/functions"
+  [ -s "$programs/functions" ] || { echo "no functions in $prefix/lib/libbertqa.so"; exit 1; }
+  comm -13 "$programs/entered" "$programs/functions" > "$programs/missing"
+  [ ! -s "$programs/missing" ] || { echo "no committed input enters" $(cat "$programs/missing"); exit 1; }
+  echo "$(wc -l < "$programs/functions") functions of the ABI are entered"
 }
 
 check_tool() {

@@ -3,9 +3,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char *const models[] = {"tiny-bert", "tiny-bert-classifier", "tiny-bert-embedder", "tiny-lstm"};
-  static const char *const names[] = {"config.json",  "tokenizer_config.json",      "special_tokens_map.json",
-                                      "modules.json", "sentence_bert_config.json",  "1_Pooling/config.json",
-                                      "tokenizer.json"};
+  static const char *const names[] = {"config.json",       "tokenizer_config.json",
+                                      "special_tokens_map.json",
+                                      "modules.json",      "sentence_bert_config.json",
+                                      "1_Pooling/config.json",
+                                      "tokenizer.json",    "config_sentence_transformers.json",
+                                      "artifact.metadata", "gliner_config.json",
+                                      "added_tokens.json"};
   enum { model_count = sizeof models / sizeof *models, name_count = sizeof names / sizeof *names };
   static bertqa_file good[model_count][3];
   if (good[0][0].data == NULL) {

@@ -1,6 +1,4 @@
 /* Runs a target on each file of the directories that are its arguments, without libFuzzer. */
-#include <dirent.h>
-
 #include "fuzz.h"
 
 static void replay(const char *path) {

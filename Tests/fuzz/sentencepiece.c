@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const char *name = names[draw(&in) % 3];
   input model = draw_bytes(&in, 1 << 16);
   bertqa_file file = {name, model.data, model.size};
-  bertqa_context_options options = BERTQA_CONTEXT_OPTIONS_INIT;
+  OPTIONS(context, options);
   options.tokenizer_only = BERTQA_ON;
   bertqa_context *context;
   if (!is_ok(bertqa_context_create_from_files(&file, 1, &options, &context))) return 0;

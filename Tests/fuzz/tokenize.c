@@ -69,7 +69,7 @@ static void require_reference(const bertqa_context *context, const uint8_t *text
 
 static bertqa_tokens *tokenize(const bertqa_context *context, const uint8_t *text, size_t length,
                                bertqa_switch parse) {
-  bertqa_tokenize_options options = BERTQA_TOKENIZE_OPTIONS_INIT;
+  OPTIONS(tokenize, options);
   options.parse_special_tokens = parse;
   bertqa_tokens *tokens;
   REQUIRE(is_ok(bertqa_tokenize(context, (const char *)text, length, &options, &tokens)));

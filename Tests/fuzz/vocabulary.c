@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   size_t length = nul != NULL ? (size_t)(nul - data) : size;
   int is_json = length > 0 && data[0] == '{';
   bertqa_file file = {is_json ? "tokenizer.json" : "vocab.txt", data, length};
-  bertqa_context_options options = BERTQA_CONTEXT_OPTIONS_INIT;
+  OPTIONS(context, options);
   options.tokenizer_only = BERTQA_ON;
   bertqa_context *context;
   if (!is_ok(bertqa_context_create_from_files(&file, 1, &options, &context))) return 0;

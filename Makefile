@@ -34,7 +34,7 @@ export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
 # The directory in which each test runner records the skipped tests with their reasons.
 export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
-.PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-python-long test-parity \
+.PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-python-long test-parity test-genuine \
   test-debian test-hosts cross-arm64 test-arm64 topics-model manifests fuzz fuzz-replay sanitize faults forks kills linear million \
   differential soak reproducible test-long \
   accuracy bench bench-quick bench-sequence setup install uninstall \
@@ -166,7 +166,7 @@ reproducible: ## compare two clean builds from different directories byte by byt
 	Tests/reproducible.sh $(or $(wildcard $(venv)/bin/python),$(PYTHON))
 
 # The longest first. For fewer: make test-long long_parts="soak million" CALLS=8000
-long_parts := reproducible test-debian $(sanitizers) test-python-long fuzz linear differential soak kills forks faults million fuzz-replay test-packages test-hosts
+long_parts := reproducible test-debian $(sanitizers) test-python-long fuzz linear differential soak kills forks faults million fuzz-replay test-packages test-hosts test-genuine
 
 test-long: setup all ## run the table of docs/testing.md in an hour: long_parts, LANES (default: 2) at a time
 	Tests/long.sh $(MAKE) $(long_parts)
@@ -184,6 +184,9 @@ test-arm64: all ## cross-arm64, then test its build under emulation: the C tests
 
 test-hosts: setup all ## the components for Haystack, LangChain, LlamaIndex, spaCy, … with those (downloads half a gigabyte)
 	BERTQA_PREFIX=$(stage) Tests/hosts.sh $(PYTHON)
+
+test-genuine: all ## vectors of all-MiniLM-L6-v2 and all-mpnet-base-v2 beside sentence-transformers (downloads gigabytes)
+	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON) Tests/parity test_genuine.py
 
 test-parity: all ## live comparison with torch and transformers 5, and of CASES (default: 2000) calls with 4 (downloads gigabytes)
 	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON) Tests/parity

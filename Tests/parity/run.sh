@@ -1,6 +1,7 @@
 #!/bin/sh
 # Compares with torch and transformers, live. Their wheels are gigabytes: this is not part of `make test`.
-# usage: run.sh PYTHON DIRECTORY (Tests/parity or Tests/parity4; BERTQA_PREFIX names the installation to test)
+# usage: run.sh PYTHON DIRECTORY [FILE]
+# DIRECTORY: Tests/parity or Tests/parity4. FILE: one of its tests. BERTQA_PREFIX names the installation to test.
 set -e
 directory=$2
 cd "$(dirname "$0")/../.."
@@ -11,4 +12,4 @@ if ! cmp -s "$directory/requirements.txt" "$venv/installed.txt"; then
   cp "$directory/requirements.txt" "$venv/installed.txt"
 fi
 PYTHONPATH=bindings/python BERTQA_LIBRARY="$BERTQA_PREFIX/lib/libbertqa.so.1" \
-  "$venv/bin/python" -m pytest -q "$directory"
+  "$venv/bin/python" -m pytest -q "$directory${3:+/$3}"

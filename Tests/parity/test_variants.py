@@ -143,7 +143,8 @@ def renamed(directory, change, dtype=None, **added):
 
 
 def minilm(directory):
-    """all-MiniLM-L6-v2: truncation and padding in tokenizer.json, position_ids among the weights."""
+    """all-MiniLM-L6-v2, all-MiniLM-L12-v2, multi-qa-MiniLM-L6-cos-v1: truncation and padding in
+    `tokenizer.json`, `position_ids` among the weights"""
     model(directory, "BertModel")
     bert(directory)
     modules(directory, max_seq_length=256)
@@ -155,14 +156,15 @@ def minilm(directory):
 
 
 def bge(directory):
-    """bge-small-en-v1.5: the first token, do_lower_case beside a tokenizer that does so."""
+    """bge-small-en-v1.5, bge-base-zh-v1.5, snowflake-arctic-embed-s, e5-base-v2: pooling `cls`,
+    `do_lower_case` beside a tokenizer that does so"""
     model(directory, "BertModel")
     bert(directory)
     modules(directory, "cls", max_seq_length=512, do_lower_case=True)
 
 
 def mxbai(directory):
-    """mxbai-embed-large-v1: half precision, prompts without a default."""
+    """mxbai-embed-large-v1, gte-large: F16, prompts without a default"""
     model(directory, "BertModel")
     bert(directory)
     modules(directory, "cls", normalizes=False)
@@ -176,20 +178,22 @@ def mxbai(directory):
 
 
 def multilingual_minilm(directory):
-    """paraphrase-multilingual-MiniLM, multilingual-e5-small: BERT with XLM-R's tokenizer."""
+    """paraphrase-multilingual-MiniLM-L12-v2, multilingual-e5-small: BERT with the tokenizer of XLM-R"""
     model(directory, "BertModel", vocab_size=600)
     unigram(directory)
     modules(directory)
 
 
 def multilingual_mpnet(directory):
+    """paraphrase-multilingual-mpnet-base-v2, multilingual-e5-base, snowflake-arctic-embed-l-v2.0: Unigram
+    in `tokenizer.json`"""
     model(directory, "XLMRobertaModel", vocab_size=600)
     unigram(directory)
     modules(directory, normalizes=False)
 
 
 def mpnet(directory):
-    """all-mpnet-base-v2: the class for pretraining, special tokens' names of its own."""
+    """all-mpnet-base-v2, multi-qa-mpnet-base-dot-v1: the class for pretraining, `vocab.txt`"""
     model(directory, "MPNetForMaskedLM", vocab_size=30527)
     pieces = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "ba", "##ba", "the", "quick", "##s", *WORDS[:500]]
     (directory / "vocab.txt").write_text("\n".join([*pieces, "<mask>"]) + "\n")
@@ -198,14 +202,15 @@ def mpnet(directory):
 
 
 def distilroberta(directory):
-    """all-distilroberta-v1: vocab.json and merges.txt beside tokenizer.json."""
+    """all-distilroberta-v1, all-roberta-large-v1: the class for pretraining, `vocab.json` and `merges.txt`
+    beside `tokenizer.json`"""
     model(directory, "RobertaForMaskedLM", vocab_size=700)
     byte_level(directory, ("tokenizer.json", "vocab.json"))
     modules(directory, max_seq_length=128)
 
 
 def ko_sroberta(directory):
-    """jhgan/ko-sroberta-multitask: RoBERTa with BERT's vocab.txt."""
+    """ko-sroberta-multitask, klue/roberta-base: RoBERTa with the `vocab.txt` of BERT"""
     model(directory, "RobertaModel", type_vocab_size=1)
     bert(directory)
     (directory / "tokenizer.json").unlink()
@@ -213,20 +218,21 @@ def ko_sroberta(directory):
 
 
 def albert_small(directory):
-    """paraphrase-albert-small-v2: SentencePiece alone."""
+    """paraphrase-albert-small-v2: `spiece.model` alone"""
     model(directory, "AlbertModel", vocab_size=600)
     spm(directory, "albert", "spiece.model", "AlbertTokenizer", do_lower_case=True)
     modules(directory)
 
 
 def camembert(directory):
-    """dangvantuan/sentence-camembert-base."""
+    """camembert-ner, sentence-camembert-base: `sentencepiece.bpe.model`"""
     model(directory, "CamembertModel", vocab_size=600)
     spm(directory, "camembert", "sentencepiece.bpe.model", "CamembertTokenizer")
     modules(directory)
 
 
 def mmbert(directory):
+    """mmBERT-base: `position_embedding_type` `sans_pos`, BPE with bytes for other characters"""
     model(directory, "ModernBertModel", vocab_size=900, pad_token_id=0)
     gemma(directory)
     edit(directory / "config.json", position_embedding_type="sans_pos")
@@ -234,7 +240,7 @@ def mmbert(directory):
 
 
 def modernbert(directory):
-    """Alibaba-NLP/gte-modernbert-base: keys of the first files, a split pattern like Llama 3's."""
+    """gte-modernbert-base, modernbert-embed-base: the older keys of positions, split as Llama 3 does"""
     model(directory, "ModernBertModel", vocab_size=700, pad_token_id=1, cls_token_id=0, sep_token_id=2)
     byte_level(
         directory, pattern=LLAMA3, tokenizer_class="PreTrainedTokenizerFast",
@@ -248,20 +254,22 @@ def modernbert(directory):
 
 
 def nomic(directory):
-    """Of transformers' class: the keys of their own code need that code, which test_checkpoints does not run."""
+    """nomic-embed-text-v1.5: as transformers saves it"""
     model(directory, "NomicBertModel")
     bert(directory)
     modules(directory)
 
 
 def gte(directory):
+    """gte-multilingual-base: as transformers saves it, Unigram"""
     model(directory, "GteModel", vocab_size=600, pad_token_id=1)
     unigram(directory)
     modules(directory, "cls")
 
 
 def cross_encoder(directory):
-    """cross-encoder/ms-marco-MiniLM-L6-v2: one label, settings of sentence-transformers in config.json."""
+    """ms-marco-MiniLM-L6-v2, ms-marco-TinyBERT-L2-v2: one label, settings of sentence-transformers in
+    `config.json`"""
     model(directory, "BertForSequenceClassification", num_labels=1)
     bert(directory)
     edit(
@@ -271,18 +279,19 @@ def cross_encoder(directory):
 
 
 def bge_reranker(directory):
+    """bge-reranker-base, bge-reranker-v2-m3: XLM-RoBERTa, one label"""
     model(directory, "XLMRobertaForSequenceClassification", num_labels=1, vocab_size=600)
     unigram(directory)
 
 
 def multilingual_reranker(directory):
-    """nreimers/mmarco-mMiniLMv2: BERT's layers, pairs without token types."""
+    """mmarco-mMiniLMv2-L12-H384-v1: BERT with the tokenizer of XLM-R, pairs without token types"""
     model(directory, "BertForSequenceClassification", num_labels=1, vocab_size=600)
     unigram(directory)
 
 
 def sst2(directory):
-    """distilbert-base-uncased-finetuned-sst-2-english: vocab.txt and a tokenizer_config.json of two keys."""
+    """distilbert-base-uncased-finetuned-sst-2-english: `vocab.txt`, a `tokenizer_config.json` of two keys"""
     model(directory, "DistilBertForSequenceClassification", num_labels=2)
     bert(directory)
     (directory / "tokenizer.json").unlink()
@@ -291,19 +300,21 @@ def sst2(directory):
 
 
 def go_emotions(directory):
+    """roberta-base-go_emotions: several labels at once"""
     model(directory, "RobertaForSequenceClassification", num_labels=5, vocab_size=700)
     byte_level(directory, ("vocab.json", "tokenizer.json"))
     edit(directory / "config.json", problem_type="multi_label_classification")
 
 
 def roberta_squad(directory):
-    """deepset/roberta-base-squad2: no tokenizer.json."""
+    """roberta-base-squad2, tinyroberta-squad2: `vocab.json` and `merges.txt` alone"""
     model(directory, "RobertaForQuestionAnswering", vocab_size=700)
     byte_level(directory, ("vocab.json",))
 
 
 def deberta_zeroshot(directory):
-    """MoritzLaurer/DeBERTa-v3-base-mnli: half precision, a length of 1e30, an added token, one string for two types."""
+    """DeBERTa-v3-base-mnli-fever-anli, deberta-v3-base-prompt-injection-v2: F16, `model_max_length` 1e30,
+    `added_tokens.json`, `pos_att_type` as one string"""
     model(directory, "DebertaV2ForSequenceClassification", num_labels=3, vocab_size=600)
     spm(directory, "deberta-v2", "spm.model", "DebertaV2Tokenizer", model_max_length=int(1e30))
     tokenizer = transformers.AutoTokenizer.from_pretrained(directory)
@@ -315,7 +326,8 @@ def deberta_zeroshot(directory):
 
 
 def ner(directory):
-    """dslim/bert-base-NER: a key for the number of labels, a pooler that nothing reads."""
+    """bert-base-NER, bert-large-NER, wikineural-multilingual-ner: `_num_labels`, a pooler that nothing
+    reads"""
     trained = model(directory, "BertForTokenClassification", num_labels=3)
     bert(directory, strip_accents=False)
     labels = {"0": "O", "1": "B-PER", "2": "I-PER"}
@@ -331,13 +343,13 @@ def ner(directory):
 
 
 def conll(directory):
-    """FacebookAI/xlm-roberta-large-finetuned-conll03-english."""
+    """xlm-roberta-large-finetuned-conll03-english: Unigram"""
     model(directory, "XLMRobertaForTokenClassification", num_labels=4, vocab_size=600)
     unigram(directory)
 
 
 def gamma_and_beta(directory):
-    """bert-base-uncased: the names of TensorFlow's norms, the heads for pretraining."""
+    """bert-base-uncased, bert-base-cased: heads for pretraining, norms named `gamma` and `beta`"""
     model(directory, "BertForPreTraining")
     bert(directory)
     renamed(
@@ -349,7 +361,7 @@ def gamma_and_beta(directory):
 
 
 def hub_cache(directory):
-    """The layout of the Hub's cache: links to blobs by their hash."""
+    """any: the cache of the Hub, with links to blobs"""
     made = directory.parent / "made"
     made.mkdir()
     bge(made)
@@ -363,6 +375,7 @@ def hub_cache(directory):
 
 
 def shards(directory):
+    """any: BF16 in shards"""
     trained = model(directory, "BertModel")
     bert(directory)
     (directory / "model.safetensors").unlink()
@@ -370,7 +383,7 @@ def shards(directory):
 
 
 def pytorch(directory):
-    """BAAI/bge-m3: pytorch_model.bin alone."""
+    """bge-m3, contriever: `pytorch_model.bin` alone"""
     trained = model(directory, "XLMRobertaModel", vocab_size=600)
     unigram(directory)
     modules(directory, "cls")
@@ -379,14 +392,14 @@ def pytorch(directory):
 
 
 def lines_of_windows(directory):
-    """vocab.txt with CRLF."""
+    """any: `vocab.txt` with CRLF"""
     sst2(directory)
     vocabulary = (directory / "vocab.txt").read_text()
     (directory / "vocab.txt").write_bytes(vocabulary.replace("\n", "\r\n").encode())
 
 
 def old_tokenizer_json(directory):
-    """Of tokenizers 0.8: BertProcessing, a model without its type."""
+    """any: `tokenizer.json` of tokenizers 0.8"""
     model(directory, "BertForSequenceClassification", num_labels=2)
     bert(directory)
     content = json.loads((directory / "tokenizer.json").read_text())
@@ -396,23 +409,34 @@ def old_tokenizer_json(directory):
 
 
 def ernie(directory):
+    """ernie-3.0-base-zh, text2vec-base-chinese-paraphrase: ERNIE without task ids"""
     model(directory, "ErnieModel")
     bert(directory)
 
 
-def splinter(directory):
-    """Of a class that reads vocab.txt like BERT's, in name only."""
+def squeeze(directory):
+    """any: another class that reads `vocab.txt` like the tokenizer of BERT"""
     model(directory, "BertModel")
     bert(directory)
     (directory / "tokenizer.json").unlink()
     edit(directory / "tokenizer_config.json", tokenizer_class="SqueezeBertTokenizer")
 
 
+def colbert(directory):
+    """colbertv2.0, answerai-colbert-small-v1: `artifact.metadata`"""
+    stanford(directory)
+
+
+def sparse(directory):
+    """splade-v3, splade-cocondenser-ensembledistil: SpladePooling"""
+    splade(directory, "Bert")
+
+
 VARIANTS = [
     minilm, bge, mxbai, multilingual_minilm, multilingual_mpnet, mpnet, distilroberta, ko_sroberta, albert_small,
     camembert, mmbert, modernbert, nomic, gte, cross_encoder, bge_reranker, multilingual_reranker, sst2, go_emotions,
     roberta_squad, deberta_zeroshot, ner, conll, gamma_and_beta, hub_cache, shards, pytorch, lines_of_windows,
-    old_tokenizer_json, ernie, splinter, stanford, lambda directory: splade(directory, "Bert"),
+    old_tokenizer_json, ernie, squeeze, colbert, sparse,
 ]  # fmt: skip
 
 

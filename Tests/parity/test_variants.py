@@ -21,7 +21,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_token
 import bertqa
 import bertqa.check
 from conftest import WORDS
-from test_checkpoints import FAMILIES, edit, save, word_piece
+from test_checkpoints import FAMILIES, edit, same_tokens, save, word_piece
 from test_sentencepiece import TRAINING
 from test_token_vectors import splade, stanford
 
@@ -447,6 +447,14 @@ def test_variant(variant, tmp_path, capsys):
     variant(directory)
     assert bertqa.check.main(str(directory)) == 0, capsys.readouterr().out
     assert "not compared" not in capsys.readouterr().out
+
+
+def test_added_tokens_beside_merges(tmp_path):
+    transformers.RobertaConfig(vocab_size=702).save_pretrained(tmp_path)
+    byte_level(tmp_path, ("vocab.json",))
+    count = len(json.loads((tmp_path / "vocab.json").read_text()))
+    edit(tmp_path / "added_tokens.json", **{"<tweet>": count, "#": count + 1})
+    same_tokens(tmp_path, [*bertqa.check.TEXTS, "# #ba <tweet>s the#"])
 
 
 def test_the_tool_checks(tmp_path, monkeypatch, capsys):

@@ -6,7 +6,8 @@ enum PythonModule {
   /// - Parameters:
   ///   - option: the option that needs it.
   ///   - advice: what to do without Python; added to the message.
-  static func run(_ module: String, _ words: [ArgumentText], for option: Option, advice: String) -> ToolError {
+  static func run(_ module: String, _ words: [ArgumentText], for option: Option, advice: String) -> ToolError
+  {
     guard let python = ["python3", "python"].first(where: { has(module, $0) }) else {
       return ToolError(
         .input,

@@ -120,7 +120,7 @@ final class Parameters: @unchecked Sendable {
     finalNorm = try weights.finalNorm.map { norm throws(BertQAError) in try converter.norm(norm) }
     head = try converter.head(model.head, configuration)
     if let bias = model.head.vocabularyBias {
-      vocabulary = try converter.floatLinear(LinearWeights(weight: weights.wordEmbeddings, bias: bias))
+      vocabulary = try converter.linear(LinearWeights(weight: weights.wordEmbeddings, bias: bias))
     } else {
       vocabulary = nil
     }

@@ -1,5 +1,6 @@
 /// The last layer of a head for masked words: a logit per vocabulary piece for each token. It becomes a weight per piece
-/// at once, as the logits of all tokens would take too much memory. Always f32, as other heads.
+/// at once, as the logits of all tokens would take too much memory. In the encoder's arithmetic, as it takes as long as
+/// several layers of the encoder.
 struct VocabularyHead: @unchecked Sendable {
   // Sendable: the encoder's parameters never change, and it lives as long.
 
@@ -42,8 +43,16 @@ struct VocabularyHead: @unchecked Sendable {
     let threads = max(1, min(available, tasks))
     let logits = try SharedBuffer<Float>(
       count: threads * blocks * Self.piecesPerTask * Kernels.lanes)
+    let packed = try SharedBuffer<UInt16>(count: encoder.arithmetic == .f32 ? 0 : vectors.count)
+    let steps = try SharedBuffer<Float>(count: 2 * blocks * Kernels.lanes)
+    let space = Encoder.PackingSpace(
+      elements: UnsafeMutableRawPointer(packed.base), scale: steps.base,
+      offset: steps.base + blocks * Kernels.lanes)
     let work = Work(
-      head: self, tokenCount: window.tokenCount, vectors: vectors, logits: logits, weights: weights)
+      head: self, tokenCount: window.tokenCount,
+      vectors: encoder.pack(vectors.base, blocks: blocks, features: layer.ins, space), logits: logits,
+      weights: weights)
+    defer { withExtendedLifetime((vectors, packed, steps)) {} }
     for first in stride(from: 0, to: tasks, by: Self.tasksPerPoll) {
       try monitor.check()
       work.run(first..<min(tasks, first + Self.tasksPerPoll), threads: threads)
@@ -55,7 +64,7 @@ struct VocabularyHead: @unchecked Sendable {
 
     let head: VocabularyHead
     let tokenCount: Int
-    let vectors: SharedBuffer<Float>
+    let vectors: PackedActivations
     /// [seat][block][piecesPerTask][16]
     let logits: SharedBuffer<Float>
     let weights: UnsafeMutablePointer<Float>
@@ -68,12 +77,10 @@ struct VocabularyHead: @unchecked Sendable {
     private func compute(_ task: Int, seat: Int) {
       let first = task * VocabularyHead.piecesPerTask
       let layer = head.layer.rows(first..<min(head.count, first + VocabularyHead.piecesPerTask))
-      guard case .f32(let elements) = layer.weights else { return }
       let blocks = Kernels.blocks(tokens: tokenCount)
       let y = logits.base + seat * blocks * VocabularyHead.piecesPerTask * Kernels.lanes
-      head.encoder.kernels.table.linear_f32(
-        elements, layer.bias, vectors.base, blocks, layer.ins, layer.outs, Kernels.Epilogue.bias, y,
-        layer.outs * Kernels.lanes)
+      head.encoder.multiply(
+        layer, vectors, blocks: blocks, Kernels.Epilogue.bias, y, stride: layer.outs * Kernels.lanes)
       for piece in 0..<layer.outs {
         var (largest, sum) = (-Float.infinity, Float(0))
         for token in 0..<tokenCount {

@@ -28,12 +28,20 @@ struct LinearLayer {
   var ins: Int
   var outs: Int
 
-  /// The layer of some outputs of f32 weights.
+  /// The layer of some outputs.
   func rows(_ rows: Range<Int>) -> LinearLayer {
-    guard case .f32(let elements) = weights else { preconditionFailure("rows of other weights than f32") }
-    return LinearLayer(
-      weights: .f32(elements + rows.lowerBound * ins), bias: bias + rows.lowerBound, ins: ins,
-      outs: rows.count)
+    let first = rows.lowerBound
+    let part: Weights =
+      switch weights {
+      case .f32(let elements): .f32(elements + first * ins)
+      case .bf16(let elements): .bf16(elements + first * ins)
+      case .int8(let all):
+        .int8(
+          Int8Weights(
+            elements: all.elements + first * ins, scale: all.scale + first, sums: all.sums + first,
+            large: all.large.map { $0 + first * bq_large_words(ins) }))
+      }
+    return LinearLayer(weights: part, bias: bias + first, ins: ins, outs: rows.count)
   }
 }
 

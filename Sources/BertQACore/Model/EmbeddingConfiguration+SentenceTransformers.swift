@@ -136,7 +136,8 @@ extension EmbeddingConfiguration {
       guard !old.contains(where: { "\(key)_\($0.key)" == member.key }) else { continue }
       throw BertQAError(
         .unsupported,
-        "\(own.file): \(quoted(member.key)) is not supported; supported: \(old.map(\.key).joined(separator: ", "))")
+        "\(own.file): \(quoted(member.key)) is not supported; supported: \(old.map(\.key).joined(separator: ", "))"
+      )
     }
     var modes: [TokenPooling.Mode] = []
     for (name, mode) in old where try own.bool("\(key)_\(name)") == true { modes.append(mode) }

@@ -87,7 +87,9 @@ struct AskCommand: Command {
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     if arguments.has(.browser) {
       var words: [ArgumentText] = [ArgumentText(literal: "--browser")]
-      if let model = arguments.last(.model)?.text { words += [ArgumentText(literal: "--answer-model"), model] }
+      if let model = arguments.last(.model)?.text {
+        words += [ArgumentText(literal: "--answer-model"), model]
+      }
       throw PythonModule.run(
         "bertqa.demo", words + [ArgumentText(literal: "--")] + arguments.operands, for: .browser,
         advice: "; without --browser the terminal serves as well")

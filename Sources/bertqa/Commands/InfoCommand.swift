@@ -19,7 +19,8 @@ enum InfoCommand: Command {
             .check, value: "DIR", use: .model,
             "compare this model with transformers, if that is installed, instead of printing its properties",
             detail: "'python3 -m bertqa.check' compares tokens, ranges and numbers with transformers, "
-              + "sentence-transformers or model2vec, and prints a line for each. The other options have no effect."),
+              + "sentence-transformers or model2vec, and prints a line for each. The other options have no effect."
+          ),
         ] + ModelChoice.runRows)
     ],
     exitCodes:

@@ -82,13 +82,7 @@ struct VocabularyHead: @unchecked Sendable {
       head.encoder.multiply(
         layer, vectors, blocks: blocks, Kernels.Epilogue.bias, y, stride: layer.outs * Kernels.lanes)
       for piece in 0..<layer.outs {
-        var (largest, sum) = (-Float.infinity, Float(0))
-        for token in 0..<tokenCount {
-          let logit = y[(token / Kernels.lanes * layer.outs + piece) * Kernels.lanes + token % Kernels.lanes]
-          // A logit that is not a number makes the weight one.
-          largest = logit > largest || logit.isNaN ? logit : largest
-          if head.pooling.sums { sum += head.pooling.weight(logit) }
-        }
+        let (largest, sum) = gather(y + piece * Kernels.lanes, stride: layer.outs * Kernels.lanes)
         let target = weights + first + piece
         if head.pooling.sums {
           target.pointee += sum
@@ -97,6 +91,28 @@ struct VocabularyHead: @unchecked Sendable {
           target.pointee = weight > target.pointee || weight.isNaN ? weight : target.pointee
         }
       }
+    }
+
+    /// Returns the largest logit of a piece and, for poolings that sum, the sum of its weights. A logit that is not a
+    /// number makes both one.
+    /// - Parameter y: those of 16 tokens, followed by others after each `stride`.
+    private func gather(_ y: UnsafePointer<Float>, stride: Int) -> (largest: Float, sum: Float) {
+      let whole = tokenCount / Kernels.lanes
+      var lanes = SIMD16<Float>(repeating: -.infinity)
+      for block in 0..<whole {
+        let logits = UnsafeRawPointer(y + block * stride).loadUnaligned(as: SIMD16<Float>.self)
+        lanes.replace(with: logits, where: (logits .> lanes) .| (logits .!= logits))
+      }
+      var (largest, sum) = (-Float.infinity, Float(0))
+      func take(_ logit: Float) { largest = logit > largest || logit.isNaN ? logit : largest }
+      for lane in 0..<Kernels.lanes where whole > 0 { take(lanes[lane]) }
+      for lane in 0..<tokenCount % Kernels.lanes { take(y[whole * stride + lane]) }
+      if head.pooling.sums {
+        for token in 0..<tokenCount {
+          sum += head.pooling.weight(y[token / Kernels.lanes * stride + token % Kernels.lanes])
+        }
+      }
+      return (largest, sum)
     }
   }
 }

@@ -233,9 +233,11 @@ static inline void use(const bertqa_context *context) {
     bertqa_classification_free(classification);
   }
   static const bertqa_text names[] = {{"place", 5}, {"animal", 6}};
+  static const float thresholds[] = {0.25f, 0};
   OPTIONS(entities, finding);
   finding.call = &call;
   finding.labels = names;
+  finding.thresholds = thresholds;
   for (finding.label_count = 0; finding.label_count <= 2; finding.label_count += 2) {
     bertqa_entity_list *entities;
     if (is_ok(bertqa_entities(context, text, length, &finding, &entities))) {

@@ -324,7 +324,7 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  * F16, BF16 or this library's int8 form) or as this library writes it. The task follows from config.json's
  * "architectures", where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
  * Electra, Albert, MPNet, Deberta, DebertaV2, ModernBert, Ernie, Data2VecText, NomicBert, Gte, New,
- * JinaBert or MobileBert:
+ * JinaBert, MobileBert or Longformer:
  *   answer    ...ForQuestionAnswering
  *   classify  ...ForSequenceClassification,
  *             WordCountClassifier and EmbeddingClassifier (this library's own, see bertqa_trainer)
@@ -476,7 +476,7 @@ typedef struct bertqa_answer_options {
   const bertqa_call_options *call;
   int32_t top_k; /* the maximum number of answers, 1...1000; default 0: 1 */
   /* The tokens of one window, [CLS] question [SEP] part of document [SEP]: at least 8; default 0:
-   * 384. More than the model's max_position_embeddings is lowered to that. */
+   * 384, or with a Longformer as many as the model takes. More than that is lowered to it. */
   int32_t max_seq_len;
   /* Default 0: a document longer than a window is read in sections that end where paragraphs and
    * sentences do, ranked by the question's words. Else as by Hugging Face's pipeline: every window is

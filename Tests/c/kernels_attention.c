@@ -24,6 +24,7 @@ typedef enum { F32, S8, BF16 } precision;
 typedef struct {
   size_t blocks, first, tokens, begin, end, dim, band;
   int biased;
+  size_t always;
 } window;
 
 // The number added to the score of a query, counted from 16 · (its first block), with a key, by
@@ -63,6 +64,7 @@ static void test_attention(precision p, double error, window w) {
                     .head_dim = dim,
                     .scale = 0.3f,
                     .band = w.band,
+                    .always = w.always,
                     .scratch = scratch,
                     .out_stride = dim * 16};
   if (w.biased) {
@@ -76,7 +78,7 @@ static void test_attention(precision p, double error, window w) {
     for (size_t j = 0; wanted && j < tokens; j++) {
       const ptrdiff_t distance = (ptrdiff_t)t - (ptrdiff_t)(first + j);
       scores[j] = w.biased ? zero[distance] : 0;
-      if (w.band && (size_t)labs(distance) > w.band) scores[j] = -INFINITY;
+      if (w.band && j >= w.always && (size_t)labs(distance) > w.band) scores[j] = -INFINITY;
       for (size_t d = 0; d < dim; d++)
         scores[j] += (double)x[at(t, d, 3 * dim)] * x[at(first + j, dim + d, 3 * dim)];
       sum += scores[j] = exp((double)a.scale * scores[j]);
@@ -167,15 +169,16 @@ void test_attentions(void) {
   const double errors[] = {[F32] = 2e-5, [S8] = 0.05, [BF16] = 0.01};
   for (precision p = F32; p <= BF16; p++) {
     if ((p == S8 && !kernels->attention_s8) || (p == BF16 && !kernels->attention_bf16)) continue;
-    test_attention(p, errors[p], (window){1, 0, 1, 0, 1, 4, 0, 0});
-    test_attention(p, errors[p], (window){3, 4, 37, 0, 37, 32, 0, 0});
-    test_attention(p, errors[p], (window){5, 24, 50, 7, 41, 20, 0, 0});
-    test_attention(p, errors[p], (window){5, 24, 51, 7, 41, 12, 0, 1});
-    test_attention(p, errors[p], (window){5, 12, 66, 0, 66, 16, 9, 0});
-    test_attention(p, errors[p], (window){5, 12, 66, 20, 21, 16, 30, 1});
+    test_attention(p, errors[p], (window){1, 0, 1, 0, 1, 4, 0, 0, 0});
+    test_attention(p, errors[p], (window){3, 4, 37, 0, 37, 32, 0, 0, 0});
+    test_attention(p, errors[p], (window){5, 24, 50, 7, 41, 20, 0, 0, 0});
+    test_attention(p, errors[p], (window){5, 24, 51, 7, 41, 12, 0, 1, 0});
+    test_attention(p, errors[p], (window){5, 12, 66, 0, 66, 16, 9, 0, 0});
+    test_attention(p, errors[p], (window){5, 12, 66, 20, 21, 16, 30, 1, 0});
+    test_attention(p, errors[p], (window){5, 12, 66, 3, 66, 16, 9, 0, 19});
     test_small_weights(p, errors[p] / 2);
   }
-  test_attention(F32, 2e-5, (window){1, 0, 1, 0, 1, 1, 0, 0});
+  test_attention(F32, 2e-5, (window){1, 0, 1, 0, 1, 1, 0, 0, 0});
   for (precision p = F32; p <= BF16; p += 2) {
     if (p == BF16 && !kernels->relative_keys_bf16) continue;
     test_relative(p, 0, 1, 2);

@@ -38,6 +38,7 @@ FAMILIES = {
     "Electra": {**BERT, "embedding_size": 32},
     "Albert": {**BERT, "embedding_size": 32},
     "MobileBert": {**BERT, "embedding_size": 32, "intra_bottleneck_size": 32},
+    "Longformer": {**BERT, "max_position_embeddings": 514, "attention_window": 16},
     "MPNet": {**BERT, "max_position_embeddings": 514},
     "Deberta": {**BERT, "relative_attention": True, "max_relative_positions": 40, "pos_att_type": ["p2c", "c2p"]},
     "DebertaV2": {**BERT, "relative_attention": True, "position_buckets": 32, "pos_att_type": ["p2c", "c2p"]},

@@ -4,8 +4,8 @@ public struct AnswerOptions: BatchOptions, Sendable {
   /// The maximum number of answers (`top_k`), 1 to 1000.
   public var topK = 1
 
-  /// The number of tokens in a window, including the question and special tokens (`max_seq_len`); at least 8; nil: 384.
-  /// A model with fewer positions lowers it to their number.
+  /// The number of tokens in a window, including the question and special tokens (`max_seq_len`); at least 8; nil: 384,
+  /// or as many as the model takes if it is for long texts. A model with fewer positions lowers it to their number.
   public var maxSequenceLength: Int?
 
   /// nil: a long document is read in sections, ranked by the question's words. n: as by Hugging Face's pipeline, in
@@ -67,18 +67,17 @@ struct AnswerSettings {
   let division: WindowLayout.Division
   let plan: ReadingPlan
 
-  private static let defaultSequenceLength = 384
+  static let defaultSequenceLength = 384
   private static let defaultQuestionLength = 64
 
   /// Throws `.invalidArgument` for the first option that is out of its range.
-  init(
-    _ options: AnswerOptions, maxPositions: Int, template: Template
-  ) throws(BertQAError) {
+  init(_ options: AnswerOptions, _ answerer: QuestionAnswerer) throws(BertQAError) {
+    let template = answerer.tokenizer.template
     self.options = options
     self.template = template
     try Self.check("top_k", options.topK, 1, 1000)
     maxSequenceLength = try WindowLayout.length(
-      options.maxSequenceLength, default: Self.defaultSequenceLength, maxPositions)
+      options.maxSequenceLength, default: answerer.defaultSequenceLength, answerer.reader.maxPositions)
     // One token of the question and one new token of the document, at least.
     let room = maxSequenceLength - template.specialCount(isPair: true) - 1
     if let stride = options.documentStride {

@@ -27,6 +27,8 @@ public struct QuestionItem {
 struct QuestionAnswerer: Sendable {
   var reader: WindowReader
   let decision: AnswerDecision
+  /// The number of tokens in a window if the caller does not say.
+  var defaultSequenceLength = AnswerSettings.defaultSequenceLength
 
   var tokenizer: any Tokenizer { reader.tokenizer }
 
@@ -55,8 +57,7 @@ struct QuestionAnswerer: Sendable {
     _ items: [QuestionItem], _ options: AnswerOptions
   ) throws(BertQAError) -> [Result<AnswerResult, BertQAError>] {
     let monitor = CallMonitor(options.call)
-    let settings = try AnswerSettings(
-      options, maxPositions: reader.maxPositions, template: tokenizer.template)
+    let settings = try AnswerSettings(options, self)
     monitor.isUnstoppable = options.allowsPartial
     try monitor.check()
     var batch = try QuestionBatch(items, settings, self, monitor)

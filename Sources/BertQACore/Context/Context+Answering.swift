@@ -69,9 +69,7 @@ extension Context {
 
   /// Throws the error that a call with these options would throw before it reads a text.
   public func validate(_ options: AnswerOptions) throws(BertQAError) {
-    let reader = try answerer().reader
-    _ = try AnswerSettings(
-      options, maxPositions: reader.maxPositions, template: reader.tokenizer.template)
+    _ = try AnswerSettings(options, answerer())
   }
 
   // MARK: - Prepared documents

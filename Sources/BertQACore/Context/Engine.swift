@@ -217,11 +217,13 @@ struct LoadedEngine {
     }
     switch head {
     case .spans:
-      let answerer = QuestionAnswerer(
+      var answerer = QuestionAnswerer(
         reader: reader,
         decision: AnswerDecision(
           threshold: configuration.noAnswerThreshold, rise: configuration.thresholdRise,
           calibration: configuration.answerCalibration))
+      // Models for long texts read as much as they can at once.
+      if configuration.local != nil { answerer.defaultSequenceLength = configuration.maxPositions }
       self.init(.answering(answerer, encoder), info)
     case .labels:
       let classifier = TextClassifier(

@@ -50,6 +50,10 @@ final class Encoder: WindowModel, @unchecked Sendable {
       attendsInInt8
       ? bq_attention_s8_scratch(tokens, configuration.headSize)
       : bq_attention_scratch(tokens)
+    if configuration.hasGlobalTokens {
+      return DistanceScratch.aligned(own)
+        + GatheredKeys.count(tokens: tokens, headSize: configuration.headSize)
+    }
     return distanceScratch(tokens: tokens)?.count(after: own) ?? own
   }
 
@@ -59,6 +63,9 @@ final class Encoder: WindowModel, @unchecked Sendable {
       DistanceScratch(tokens: tokens, rowCount: $0.attention.rowCount, headSize: configuration.headSize)
     }
   }
+
+  /// The number of query, key and value, and of those by which global tokens attend.
+  var projectionCount: Int { configuration.hasGlobalTokens ? 6 : 3 }
 
   /// The bytes of one element of query, key and value.
   var projectionSize: Int {

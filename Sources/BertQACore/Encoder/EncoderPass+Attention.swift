@@ -8,6 +8,7 @@ extension EncoderPass {
   ) {
     let layer = encoder.parameters.layers[index]
     let part = layerWidth * Self.lanes
+    let stride = encoder.projectionCount * part
     let hidden = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
     var normalized = UnsafePointer(hidden)
     if encoder.configuration.family.norm == .layerNormBefore, let norm = layer.attentionNorm {
@@ -18,23 +19,30 @@ extension EncoderPass {
     if let narrow = layer.narrow { input = enter(active, narrow, input, blocks, scratch) }
     let bf16 = encoder.attendsInBF16
     let size = bf16 ? MemoryLayout<UInt16>.stride : MemoryLayout<Float>.stride
-    let projections = active.activations.projections + blocks.lowerBound * 3 * part * size
+    let projections = active.activations.projections + blocks.lowerBound * stride * size
     func apply(_ layer: LinearLayer, _ index: Int, _ bf16Epilogue: Int32) {
       multiply(
         layer, input, blocks, bf16 ? bf16Epilogue : Kernels.Epilogue.bias, projections + index * part * size,
-        stride: 3 * part)
+        stride: stride)
+    }
+    /// The same for some of the blocks.
+    func apply(_ layer: LinearLayer, _ index: Int, _ bf16Epilogue: Int32, to run: Range<Int>) {
+      let skipped = run.lowerBound - blocks.lowerBound
+      multiply(
+        layer, input.dropping(blocks: skipped, features: layer.ins), run,
+        bf16 ? bf16Epilogue : Kernels.Epilogue.bias, projections + (skipped * stride + index * part) * size,
+        stride: stride)
     }
     // Query and key are rotated together, so both need all blocks.
     let readsAll = layer.rotary != nil || !readsTokens(inLayer: index)
     func applyQuery(_ query: LinearLayer, _ bf16Epilogue: Int32) {
       guard !readsAll else { return apply(query, 0, bf16Epilogue) }
-      forEachReadRun(active.chunk, blocks) { run in
-        let skipped = run.lowerBound - blocks.lowerBound
-        multiply(
-          query, input.dropping(blocks: skipped, features: query.ins), run,
-          bf16 ? bf16Epilogue : Kernels.Epilogue.bias, projections + skipped * 3 * part * size,
-          stride: 3 * part)
-      }
+      forEachReadRun(active.chunk, blocks) { apply(query, 0, bf16Epilogue, to: $0) }
+    }
+    if let global = layer.global {
+      forEachGlobalRun(active.chunk, blocks) { apply(global.query, 3, Kernels.Epilogue.bf16Pairs, to: $0) }
+      apply(global.key, 4, Kernels.Epilogue.bf16Pairs)
+      apply(global.value, 5, Kernels.Epilogue.bf16)
     }
     switch layer.projections {
     case .together(let all) where readsAll:
@@ -52,7 +60,7 @@ extension EncoderPass {
         let pairs = projections.assumingMemoryBound(to: UInt16.self)
         for block in 0..<blocks.count {
           encoder.kernels.table.pack_bf16(
-            turned + block * 2 * part, 1, 2 * hiddenSize, pairs + block * 3 * part)
+            turned + block * 2 * part, 1, 2 * hiddenSize, pairs + block * stride)
         }
         return apply(value, 2, Kernels.Epilogue.bf16)
       }
@@ -63,7 +71,7 @@ extension EncoderPass {
     }
     if let rotary = layer.rotary {
       rotate(
-        active.chunk, blocks, rotary, projections.assumingMemoryBound(to: Float.self), stride: 3 * part,
+        active.chunk, blocks, rotary, projections.assumingMemoryBound(to: Float.self), stride: stride,
         scratch)
     }
   }
@@ -89,12 +97,12 @@ extension EncoderPass {
     }
   }
 
-  /// The number of queries that a local layer's attention takes at once. They share the keys from the reach
-  /// of the first query to the reach of the last. Two of the kernels' blocks.
-  static var localQueries: Int { 2 * lanes }
+  /// The number of queries that a local layer's attention takes at once, a multiple of two of the kernels' blocks. They
+  /// share the keys from the reach of the first query to the reach of the last.
+  static func localQueries(reach: Int) -> Int { max(1, reach / (4 * lanes)) * 2 * lanes }
 
   /// Computes the attention of one head in one window, of the read tokens only if the layer is for these. A local
-  /// layer divides the queries.
+  /// layer divides the queries, of which global tokens attend to the whole window.
   /// - Parameter queries: counted within the window; nil: all. In local layers they start at a multiple of
   ///   `localQueries`.
   func attendInWindow(
@@ -103,58 +111,81 @@ extension EncoderPass {
   ) {
     let tokens = windows[member.window].tokenCount
     let attended = tokens - windows[member.window].unattendedCount
-    func attend(_ queries: Range<Int>, in part: Range<Int>, band: Int) {
-      // Keys start at a multiple of 4. Queries that reach none attend to the last.
-      let first = min(max(0, part.lowerBound - band), attended - 1) & ~3
-      let keys = band == 0 ? 0..<attended : first..<min(attended, part.upperBound + band)
-      attendToKeys(active, layer, member, head: head, queries, keys: keys, band: band, scratch)
+    let globals = globalCount(of: windows[member.window])
+    var (band, unit) = (0, 1)
+    if let reach = encoder.parameters.layers[layer].reach, reach < tokens - 1 {
+      (band, unit) = (reach, Self.localQueries(reach: reach))
     }
-    var band = 0
-    if let reach = encoder.parameters.layers[layer].reach, reach < tokens - 1 { band = reach }
+    func attend(_ queries: Range<Int>, in part: Range<Int>) {
+      guard band > 0 else {
+        return attendToKeys(active, layer, member, head: head, queries, keys: 0..<attended, scratch)
+      }
+      // Keys start at a multiple of 4. Queries that reach none attend to the last.
+      var first = min(max(0, part.lowerBound - band), attended - 1) & ~3
+      if globals > 0 { first = GatheredKeys.first(first, globals: globals) }
+      attendToKeys(
+        active, layer, member, head: head, queries, keys: first..<min(attended, part.upperBound + band),
+        band: band, globals: globals, scratch)
+    }
+    func attendGlobally(_ queries: Range<Int>) {
+      attendToKeys(active, layer, member, head: head, queries, keys: 0..<attended, areGlobal: true, scratch)
+    }
     // In an int8 call the scale of the keys depends on which keys are in a part, so parts must not depend on
     // the window's place in the chunk. In other calls parts cover whole blocks.
     let offset = encoder.attendsInInt8 ? 0 : member.lane % Self.lanes
     /// Returns the end of the part of a local layer's queries that includes a query.
     func partEnd(_ query: Int) -> Int {
-      ((query + offset) / Self.localQueries + 1) * Self.localQueries - offset
+      ((query + offset) / unit + 1) * unit - offset
     }
     var begin = queries?.lowerBound ?? 0
     let end = queries?.upperBound ?? tokens
     guard !readsTokens(inLayer: layer) else {
       for slot in 0..<readTokens.slots {
         let token = readTokens.token(slot, of: windows[member.window])
+        if token < globals {
+          attendGlobally(token..<token + 1)
+          continue
+        }
         let last = partEnd(token)
-        attend(token..<token + 1, in: max(0, last - Self.localQueries)..<min(tokens, last), band: band)
+        attend(token..<token + 1, in: max(globals, last - unit)..<min(tokens, last))
       }
       return
     }
-    guard band > 0 else { return attend(begin..<end, in: begin..<end, band: 0) }
+    if begin < globals {
+      attendGlobally(begin..<min(globals, end))
+      begin = globals
+    }
+    guard begin < end else { return }
+    guard band > 0 else { return attend(begin..<end, in: begin..<end) }
     while begin < end {
       let part = begin..<min(end, partEnd(begin))
-      attend(part, in: part, band: band)
+      attend(part, in: part)
       begin = part.upperBound
     }
   }
 
   /// Computes one head's attention of some queries to some keys, with the model's bias.
+  /// - Parameters:
+  ///   - globals: the number of the window's first tokens to which the queries of a band attend as well.
+  ///   - areGlobal: true if the queries are global tokens.
   private func attendToKeys(
     _ active: ActiveChunk, _ layer: Int, _ member: ChunkPlan.Member, head: Int, _ queries: Range<Int>,
-    keys: Range<Int>, band: Int, _ scratch: Workspace.Scratch
+    keys: Range<Int>, band: Int = 0, globals: Int = 0, areGlobal: Bool = false, _ scratch: Workspace.Scratch
   ) {
     let headSize = encoder.configuration.headSize
     let part = layerWidth * Self.lanes
     let feature = head * headSize * Self.lanes
     var call = bq_attention()
-    call.stride = 3 * part
+    call.stride = encoder.projectionCount * part
     (call.key_begin, call.key_end) = (member.lane + keys.lowerBound, member.lane + keys.upperBound)
     (call.query_begin, call.query_end) = (member.lane + queries.lowerBound, member.lane + queries.upperBound)
     call.head_dim = headSize
     call.scale = encoder.configuration.attentionScale
-    call.band = band
+    (call.band, call.always) = (band, globals)
     call.scratch = scratch.attention
     call.out_stride = part
     let projections = HeadProjections(
-      query: active.activations.projections + feature * encoder.projectionSize,
+      query: active.activations.projections + (feature + (areGlobal ? 3 * part : 0)) * encoder.projectionSize,
       part: part * encoder.projectionSize)
     let output = active.activations.context + feature
     let parameters = encoder.parameters
@@ -164,6 +195,8 @@ extension EncoderPass {
       (call.bias_stride, call.bias_step) = (Self.lanes, -1)
     } else if let distances = parameters.distances, let vectors = parameters.layers[layer].distanceVectors {
       return attendByDistance(call, head: head, projections, distances, vectors, scratch, output)
+    } else if globals > 0, keys.lowerBound > 0 {
+      return attendToGathered(call, window: member.lane, projections, scratch, output)
     }
     callAttentionKernel(&call, projections, output)
   }

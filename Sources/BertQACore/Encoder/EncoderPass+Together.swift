@@ -15,14 +15,14 @@ extension EncoderPass {
     guard
       let activations = try? workspace.activations(
         floatsPerFeature: chunk.blocks * lanes, pass.pointee.encoder.configuration,
-        projectionSize: pass.pointee.encoder.projectionSize)
+        projectionSize: pass.pointee.encoder.projectionCount * pass.pointee.encoder.projectionSize)
     else {
       pass.pointee.state.runOutOfMemory()
       return
     }
     let active = ActiveChunk(chunk: chunk, activations: activations)
     pass.pointee.state.active = active
-    pass.pointee.divide(chunk, among: team.threadCount)
+    pass.pointee.divideBlocks(chunk.blocks, among: team.threadCount)
 
     team.run(count: pass.pointee.shared.groups, context: pass, whileWaiting: pollWhileWaiting) {
       EncoderPass.at($0).pointee.beginGroup($1, seat: $2)
@@ -30,6 +30,7 @@ extension EncoderPass {
     for layer in 0..<pass.pointee.encoder.parameters.layers.count {
       guard !pass.pointee.state.isStopped else { return }
       pass.pointee.shared.layer = layer
+      pass.pointee.shared.attention = pass.pointee.attentionShare(chunk, layer: layer, team.threadCount)
       team.run(
         count: pass.pointee.attentionTaskCount(chunk), context: pass, whileWaiting: pollWhileWaiting
       ) {
@@ -56,16 +57,17 @@ extension EncoderPass {
     shared.groups = min(blocks, (needed + threads - 1) / threads * threads)
   }
 
-  /// Chooses the size of the tasks.
-  private mutating func divide(_ chunk: ChunkPlan.Chunk, among threads: Int) {
-    divideBlocks(chunk.blocks, among: threads)
-    shared.attention = attentionShare(chunk, keys: chunk.longestWindow, unit: Self.lanes, threads)
-    if let alternating = encoder.configuration.alternating {
-      let keys = min(chunk.longestWindow, 2 * alternating.reach + Self.localQueries)
-      shared.localAttention = attentionShare(chunk, keys: keys, unit: Self.localQueries, threads)
+  /// Chooses the size of the tasks of a layer's attention.
+  private func attentionShare(_ chunk: ChunkPlan.Chunk, layer: Int, _ threads: Int) -> AttentionShare {
+    if readsTokens(inLayer: layer) {
+      let headsPerTask = headsPerTask(queries: Self.lanes * readTokens.slots, keys: chunk.longestWindow)
+      return AttentionShare(headsPerTask: headsPerTask, queriesPerTask: chunk.longestWindow)
     }
-    let headsPerTask = headsPerTask(queries: Self.lanes * readTokens.slots, keys: chunk.longestWindow)
-    shared.readAttention = AttentionShare(headsPerTask: headsPerTask, queriesPerTask: chunk.longestWindow)
+    guard let reach = encoder.parameters.layers[layer].reach else {
+      return attentionShare(chunk, keys: chunk.longestWindow, unit: Self.lanes, threads)
+    }
+    let unit = Self.localQueries(reach: reach)
+    return attentionShare(chunk, keys: min(chunk.longestWindow, 2 * reach + unit), unit: unit, threads)
   }
 
   private func headsPerTask(queries: Int, keys: Int) -> Int {
@@ -87,19 +89,13 @@ extension EncoderPass {
     return AttentionShare(headsPerTask: headsPerTask, queriesPerTask: (queries + unit - 1) / unit * unit)
   }
 
-  /// The share of the current layer.
-  private var attentionShare: AttentionShare {
-    guard !readsTokens(inLayer: shared.layer) else { return shared.readAttention }
-    return encoder.parameters.layers[shared.layer].reach == nil ? shared.attention : shared.localAttention
-  }
-
   private var headTasks: Int {
-    let headsPerTask = attentionShare.headsPerTask
+    let headsPerTask = shared.attention.headsPerTask
     return (encoder.configuration.headCount + headsPerTask - 1) / headsPerTask
   }
 
   private func queryTasks(_ chunk: ChunkPlan.Chunk) -> Int {
-    let queriesPerTask = attentionShare.queriesPerTask
+    let queriesPerTask = shared.attention.queriesPerTask
     return (chunk.longestWindow + queriesPerTask - 1) / queriesPerTask
   }
 
@@ -110,7 +106,7 @@ extension EncoderPass {
   private func attendTask(_ task: Int, seat: Int) {
     guard !state.isStopped, let active = state.active else { return }
     let chunk = active.chunk
-    let share = attentionShare
+    let share = shared.attention
     let (part, rest) = (task % queryTasks(chunk), task / queryTasks(chunk))
     let member = members[chunk.members.lowerBound + rest / headTasks]
     let firstHead = rest % headTasks * share.headsPerTask

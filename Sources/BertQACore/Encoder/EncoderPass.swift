@@ -42,10 +42,7 @@ struct EncoderPass {
     /// The number of blocks, and of the tasks that they are divided into.
     var blocks = 1
     var groups = 1
-    /// The shares of attention in layers that read the whole window, in local ones, and for read tokens.
     var attention = AttentionShare()
-    var localAttention = AttentionShare()
-    var readAttention = AttentionShare()
   }
 
   /// The heads and queries of an attention task.
@@ -136,7 +133,7 @@ struct EncoderPass {
     withScratch(seat: seat, chunk: chunk) { workspace, scratch throws(BertQAError) in
       let activations = try workspace.activations(
         floatsPerFeature: chunk.blocks * Self.lanes, encoder.configuration,
-        projectionSize: encoder.projectionSize)
+        projectionSize: encoder.projectionCount * encoder.projectionSize)
       let active = ActiveChunk(chunk: chunk, activations: activations)
       computeGroups(seat: seat, of: chunk.blocks) { blocks in
         begin(active, blocks, scratch)
@@ -146,9 +143,9 @@ struct EncoderPass {
           for head in 0..<encoder.configuration.headCount {
             attendInWindow(
               active, layer: layer, member: members[member], head: head, queries: nil, scratch)
+            poll(seat: seat)
+            if state.isStopped { return }
           }
-          poll(seat: seat)
-          if state.isStopped { return }
         }
         if readsTokens(inLayer: layer) { gatherReadTokens(active) }
         computeGroups(seat: seat, of: blocks(toFinish: layer, of: chunk)) { blocks in

@@ -42,6 +42,13 @@ struct ParameterConverter {
       output: try weights.output.map(step), feedForwards: feedForwards)
   }
 
+  mutating func global(
+    _ weights: GlobalProjections<LinearWeights>
+  ) throws(BertQAError) -> GlobalProjections<LinearLayer> {
+    GlobalProjections(
+      query: try linear(weights.query), key: try linear(weights.key), value: try linear(weights.value))
+  }
+
   mutating func projections(_ layer: LayerWeights) throws(BertQAError) -> Parameters.Projections {
     let query = try linear(layer.query)
     let key = try linear(layer.key)

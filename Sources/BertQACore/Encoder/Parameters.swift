@@ -36,6 +36,8 @@ final class Parameters: @unchecked Sendable {
     var reach: Int?
     /// nil in families without rotary positions.
     var rotary: RotaryTable?
+    /// nil in models without global tokens.
+    var global: GlobalProjections<LinearLayer>?
     /// nil in families without distance vectors.
     var distanceVectors: DistanceVectors?
   }
@@ -114,6 +116,7 @@ final class Parameters: @unchecked Sendable {
           outputNorm: try converter.norm(layer.outputNorm),
           narrow: try layer.narrow.map { narrow throws(BertQAError) in try converter.narrow(narrow) },
           reach: kind.reach, rotary: kind.rotary,
+          global: try layer.global.map { own throws(BertQAError) in try converter.global(own) },
           distanceVectors: distanceVectors))
     }
     self.layers = weights.layerOrder.map { layers[$0] }
@@ -134,6 +137,7 @@ final class Parameters: @unchecked Sendable {
     func table(_ rotary: RotaryPositions) throws(BertQAError) -> RotaryTable {
       try RotaryTable(rotary, headSize: configuration.headSize, positions: configuration.maxPositions)
     }
+    if let local = configuration.local { return { (local.reaches[$0], nil) } }
     guard let alternating = configuration.alternating else {
       let all = try configuration.rotary.map { rotary throws(BertQAError) in try table(rotary) }
       return { _ in (nil, all) }

@@ -7,7 +7,8 @@ final class Workspace: @unchecked Sendable {
   private var hidden = AlignedBuffer<Float>()
   /// The residual stream between bottlenecks; [block][layerWidth][16].
   private var inner = AlignedBuffer<Float>()
-  /// Query, key and value, f32 or bf16; [block][3 · layerWidth][16].
+  /// Query, key and value, f32 or bf16; [block][3 · layerWidth][16]. Those of global tokens follow in models that have
+  /// them, [block][6 · layerWidth][16].
   private var projections = AlignedBuffer<UInt8>()
   /// The result of attention; [block][layerWidth][16].
   private var context = AlignedBuffer<Float>()
@@ -47,7 +48,7 @@ final class Workspace: @unchecked Sendable {
     var head: UnsafeMutablePointer<Float>
   }
 
-  /// - Parameter projectionSize: bytes of an element of query, key and value.
+  /// - Parameter projectionSize: bytes of a feature of a token's query, key and value.
   func activations(
     floatsPerFeature: Int, _ configuration: ModelConfiguration, projectionSize: Int
   ) throws(BertQAError) -> Activations {
@@ -55,7 +56,7 @@ final class Workspace: @unchecked Sendable {
     let isNarrow = configuration.narrow.width != nil
     try hidden.reserve(floatsPerFeature * configuration.hiddenSize)
     try inner.reserve(isNarrow ? inside : 0)
-    try projections.reserve(inside * 3 * projectionSize)
+    try projections.reserve(inside * projectionSize)
     try context.reserve(inside)
     return Activations(
       hidden: hidden.base, inner: isNarrow ? inner.base : hidden.base,

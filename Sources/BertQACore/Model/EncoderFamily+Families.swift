@@ -3,7 +3,7 @@ extension EncoderFamily {
   static let all = [
     bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, deberta, debertaV2, modernBert, ernie,
     data2VecText,
-    nomicBert, gte, new, jinaBert, mobileBert,
+    nomicBert, gte, new, jinaBert, mobileBert, longformer,
   ]
 
   /// Devlin et al. 2018, https://arxiv.org/abs/1810.04805; transformers' `modeling_bert.py`.
@@ -98,8 +98,13 @@ extension EncoderFamily {
   /// Baevski et al. 2022, https://arxiv.org/abs/2202.03555: RoBERTa under another name.
   static let data2VecText = robertaLike(classPrefixes: ["Data2VecText"], prefix: "data2vec_text.", Defaults())
 
+  /// Beltagy et al. 2020, https://arxiv.org/abs/2004.05150; transformers' `modeling_longformer.py`.
+  static let longformer = robertaLike(
+    classPrefixes: ["Longformer"], prefix: "longformer.", Defaults(), .local(globalSuffix: "_global"))
+
   private static func robertaLike(
-    classPrefixes: [String], prefix: String = "roberta.", _ defaults: Defaults
+    classPrefixes: [String], prefix: String = "roberta.", _ defaults: Defaults,
+    _ attention: AttentionSpan = .window
   ) -> EncoderFamily {
     EncoderFamily(
       classPrefixes: classPrefixes, configuration: ConfigurationKeys(defaults: defaults),
@@ -110,7 +115,7 @@ extension EncoderFamily {
         embeddingNorm: "\(prefix)embeddings.LayerNorm", layers: "\(prefix)encoder.layer.", layer: .bert,
         classifier: "classifier.out_proj", maskedWords: .roberta),
       positions: .tableAfterPadding, tokenTypes: .zero, norm: .layerNormAfter, feedForward: .dense,
-      attention: .window,
+      attention: attention,
       pooler: Pooler(module: "classifier.dense", activation: .tanh, isOptional: false))
   }
 

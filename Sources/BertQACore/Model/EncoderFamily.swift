@@ -132,6 +132,9 @@ final class EncoderFamily: Sendable {
     case window
     /// The whole window in some layers, a token's neighbours in the others: `AlternatingAttention`.
     case alternating
+    /// A token's neighbours and the window's global tokens: `LocalAttention`. The names of the projections of global
+    /// tokens are those of the others with this suffix.
+    case local(globalSuffix: String)
   }
 
   /// The layer between the vector of the first token and a classifier's outputs.

@@ -28,6 +28,8 @@ struct LayerWeights: Sendable {
   var query: LinearWeights
   var key: LinearWeights
   var value: LinearWeights
+  /// nil in models without global tokens.
+  var global: GlobalProjections<LinearWeights>?
   /// The projections of the distance vectors; nil if they are those of queries and keys.
   var distanceKey: LinearWeights?
   var distanceQuery: LinearWeights?
@@ -157,6 +159,13 @@ extension LayerWeights {
       key = try projection(keyName)
       value = try projection(valueName, ins: narrow?.attention == nil ? nil : configuration.hiddenSize)
       projections = [query, key, value]
+      if case .local(let suffix) = family.attention, configuration.hasGlobalTokens {
+        let own = GlobalProjections(
+          query: try projection(names.query + suffix), key: try projection(keyName + suffix),
+          value: try projection(valueName + suffix))
+        global = own
+        projections += [own.query, own.key, own.value]
+      }
     } else if let own = names.headBiases {
       let all = try projection(names.query, parts: 3, hasBias: false)
       let size = configuration.headSize

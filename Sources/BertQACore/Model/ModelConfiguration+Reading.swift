@@ -119,6 +119,7 @@ extension ModelConfiguration {
     switch family.attention {
     case .window: break
     case .alternating: alternating = try AlternatingAttention(reader, layerCount: layerCount)
+    case .local: local = try LocalAttention(reader, layerCount: layerCount, head)
     }
     try readModules(reader)
     switch family.embeddings {

@@ -39,6 +39,8 @@ struct ModelConfiguration: Sendable, Equatable {
   var layerNormEps: Float
   /// nil for families without alternating attention.
   var alternating: AlternatingAttention?
+  /// nil for families without local attention.
+  var local: LocalAttention?
   /// nil for families without rotary positions, and for those with alternating attention.
   var rotary: RotaryPositions?
   var biases = Biases()
@@ -92,6 +94,9 @@ struct ModelConfiguration: Sendable, Equatable {
 
   /// The width of positions, token types and the embeddings' norm.
   var positionSize: Int { hasTrigrams ? hiddenSize : embeddingSize }
+
+  /// True if windows have global tokens.
+  var hasGlobalTokens: Bool { local.map { $0.globalTokens != .none } ?? false }
 
   /// The row of the position table for the first token.
   var firstPositionRow: Int { paddingID.map { $0 + 1 } ?? 0 }

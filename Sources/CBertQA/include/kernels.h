@@ -107,8 +107,9 @@ typedef struct {
   // key, whose weight is then exactly 0. Each query must attend to at least one key.
   const float *bias;
   ptrdiff_t bias_stride, bias_step;
-  // A query attends only to keys within `band` tokens before or after it; 0 means all keys.
-  size_t band;
+  // A query attends only to keys within `band` tokens before or after it, and to the first `always`
+  // keys; 0 means all keys.
+  size_t band, always;
   // bq_attention_scratch(key_end - key_begin) floats; for attention_s8, bq_attention_s8_scratch.
   float *scratch;
   size_t out_stride;  // like `stride`, for out

@@ -22,8 +22,8 @@ extension AnswerOptions {
     OptionRow(
       .maxSequenceLength, value: "N", "length of a window, including the question; default 384",
       detail:
-        "The maximum is that of the model. A longer document is read in sections, which end where paragraphs and "
-        + "sentences do."),
+        "The maximum is that of the model, which is the default of a Longformer. A longer document is read in "
+        + "sections, which end where paragraphs and sentences do."),
     OptionRow(
       .documentStride, value: "N", "read all windows, which overlap by N, as Hugging Face's pipeline does",
       detail: "Their scores are compared as they are."),

@@ -40,6 +40,21 @@ import Testing
     #expect(model.windowsPerCall.withLock { $0 } == [16])
   }
 
+  /// By default windows have the length that the model's family is made for.
+  @Test func modelsForLongTextsReadLongWindows() throws {
+    var answerer = QuestionAnswerer(Self.tokenizer, FakeModel { _, _ in (0, 0) }, maxPositions: 600)
+    answerer.defaultSequenceLength = 600
+    #expect(try answerer.ask("who", Self.filler(500), AnswerOptions()).windowCount == 1)
+    let short = AnswerOptions.with { $0.maxSequenceLength = 384 }
+    #expect(try answerer.ask("who", Self.filler(500), short).windowCount == 2)
+    let context = try Context(tiny: "tiny-longformer")
+    let document = String(repeating: "the ", count: 150)
+    #expect(try context.answer(question: "who", document: document).windowCount == 1)
+    let windows = try context.answer(
+      question: "who", document: document, options: .with { $0.maxSequenceLength = 64 })
+    #expect(windows.windowCount > 1)
+  }
+
   /// An answer that the border of a window cuts, at every possible place.
   @Test func anAnswerAcrossABorderIsFoundWithTheSameScoreAnywhere() throws {
     let model = FakeModel.marking(

@@ -8,7 +8,7 @@ import Testing
     "tiny-bert-classifier", "tiny-bert-regression", "tiny-distilbert-classifier", "tiny-camembert-classifier",
     "tiny-electra-classifier", "tiny-albert-classifier", "tiny-mpnet-classifier", "tiny-deberta-classifier",
     "tiny-deberta-v1-classifier", "tiny-mobilebert-classifier",
-    "tiny-modernbert-classifier", "tiny-gte-classifier",
+    "tiny-modernbert-classifier", "tiny-gte-classifier", "tiny-longformer-classifier",
   ]
 
   /// Logits in the model's order.

@@ -9,6 +9,7 @@ import Testing
     "tiny-albert-embedder", "tiny-mpnet-embedder", "tiny-deberta-embedder", "tiny-deberta-v1-embedder",
     "tiny-modernbert-embedder",
     "tiny-nomic-embedder", "tiny-gte-embedder", "tiny-jina-embedder", "tiny-mobilebert-embedder",
+    "tiny-longformer-embedder",
   ]
 
   private func embed(

@@ -48,7 +48,9 @@ private func distance(_ left: [Float], _ right: [Float]) -> Float {
   }
 
   @Test(
-    arguments: ["tiny-bert", "tiny-roberta", "tiny-albert", "tiny-deberta", "tiny-mobilebert"],
+    arguments: [
+      "tiny-bert", "tiny-roberta", "tiny-albert", "tiny-deberta", "tiny-mobilebert", "tiny-longformer",
+    ],
     instructionSets)
   func threadsChangeNoBit(name: String, isa: Int32) throws {
     let tiny = try TinyModel(name)

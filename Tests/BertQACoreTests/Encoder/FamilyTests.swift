@@ -20,6 +20,7 @@ import Testing
     arguments: [
       "tiny-xlm-roberta-entities", "tiny-electra-entities", "tiny-albert-entities", "tiny-mpnet-entities",
       "tiny-deberta-entities", "tiny-modernbert-entities", "tiny-mobilebert-entities",
+      "tiny-longformer-entities",
     ],
     instructionSets)
   func labelsOfTokensAreThoseOfTransformers(name: String, isa: Int32) throws {

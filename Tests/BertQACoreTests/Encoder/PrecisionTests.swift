@@ -67,14 +67,15 @@ import Testing
   @Test(
     arguments: [
       "tiny-bert", "tiny-electra", "tiny-albert", "tiny-mpnet", "tiny-deberta", "tiny-deberta-v1",
-      "tiny-modernbert", "tiny-mobilebert",
+      "tiny-modernbert", "tiny-mobilebert", "tiny-longformer",
     ], paths)
   func neitherCompanyNorThreadsChangeABit(name: String, path: Path) throws {
     let tiny = try TinyModel(name)
     let one = try #require(try tiny.encoder(threads: 1, isa: path.isa, precision: path.precision))
     let many = try #require(try tiny.encoder(threads: 3, isa: path.isa, precision: path.precision))
     let longest = tiny.model.configuration.maxPositions
-    let batch = tiny.batch(lengths: [90, 128, 1, 7, 128, 55, 31, 128, 99, 128].map { min($0, longest) })
+    let batch = tiny.batch(
+      lengths: [90, 128, 1, 7, 128, 55, 31, 128, 99, 128, 197].map { min($0, longest) })
     let together = try one.logits(of: batch)
     let shared = try many.logits(of: batch)
     #expect(together.start == shared.start && together.end == shared.end)

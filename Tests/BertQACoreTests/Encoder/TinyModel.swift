@@ -6,7 +6,7 @@ import Foundation
 struct TinyModel {
   static let names = [
     "tiny-bert", "tiny-bert-cased", "tiny-distilbert", "tiny-roberta", "tiny-electra", "tiny-albert",
-    "tiny-mpnet", "tiny-deberta", "tiny-deberta-v1", "tiny-modernbert", "tiny-mobilebert",
+    "tiny-mpnet", "tiny-deberta", "tiny-deberta-v1", "tiny-modernbert", "tiny-mobilebert", "tiny-longformer",
   ]
 
   /// One window and its logits.
@@ -54,6 +54,10 @@ struct TinyModel {
       for _ in 0..<length {
         state = state &* 1_664_525 &+ 1_013_904_223
         batch.ids.append(Int32(state >> 8) % Int32(model.configuration.vocabSize))
+      }
+      // A question of several blocks, in long windows.
+      if length > 2, case .before(let separator) = model.configuration.local?.globalTokens {
+        batch.ids[batch.ids.count - length + length / 3] = separator
       }
     }
     return batch

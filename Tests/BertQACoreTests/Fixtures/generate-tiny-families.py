@@ -30,6 +30,10 @@ from transformers import (
     ElectraForSequenceClassification,
     ElectraForTokenClassification,
     ElectraModel,
+    LongformerForQuestionAnswering,
+    LongformerForSequenceClassification,
+    LongformerForTokenClassification,
+    LongformerModel,
     MobileBertForQuestionAnswering,
     MobileBertForSequenceClassification,
     MobileBertForTokenClassification,
@@ -196,6 +200,23 @@ MODELS = {
             "normalization_type": "layer_norm",
         },
     ),
+    # Texts of many windows of attention, and questions of several blocks of tokens.
+    "tiny-longformer": (
+        LongformerForQuestionAnswering,
+        torch.float16,
+        {"max_position_embeddings": 202, "attention_window": [8, 24]},
+    ),
+    "tiny-longformer-classifier": (
+        LongformerForSequenceClassification,
+        torch.float32,
+        {"num_labels": 3, "attention_window": 8, "hidden_act": "relu"},
+    ),
+    "tiny-longformer-entities": (
+        LongformerForTokenClassification,
+        torch.bfloat16,
+        {"id2label": dict(enumerate(tiny.TAGS)), "attention_window": [24, 8]},
+    ),
+    "tiny-longformer-embedder": (LongformerModel, torch.float16, {"attention_window": 16}),
 }
 
 
@@ -205,14 +226,14 @@ class Kind:
     def __init__(self, kind):
         self.name = kind.__name__
         self.prefix = kind.base_model_prefix
-        self.is_roberta = self.prefix in ("roberta", "mpnet")
+        self.is_roberta = self.prefix in ("roberta", "mpnet", "longformer")
         names = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if self.is_roberta else []
         self.special = names or ["[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"]
         pieces = tiny.vocabulary(cased=False)
         self.pieces = names + pieces[5:] if names else pieces
         # WordPiece unless the family has another kind.
         self.tokenizer = None
-        if self.name.startswith("Roberta"):
+        if self.name.startswith(("Roberta", "Longformer")):
             self.tokenizer = tiny_tokenizers.byte_level(self.special, 360)
             tiny_tokenizers.frame(self.tokenizer, self.special, trims=True)
         elif self.name.startswith(("Albert", "Camembert", "DebertaV2", "XLMRoberta")):
@@ -243,7 +264,7 @@ def configure(kind, settings):
     if family.is_roberta:
         # The rows up to padding's belong to no position.
         sizes |= {"layer_norm_eps": 1e-5, "max_position_embeddings": 64 + pad + 1}
-        if family.prefix == "roberta":
+        if family.prefix in ("roberta", "longformer"):
             sizes["type_vocab_size"] = 1
     else:
         sizes["max_position_embeddings"] = 64
@@ -267,6 +288,9 @@ def window(model, family, length, generator):
     inputs = {"input_ids": ids[None], "attention_mask": torch.ones(1, length, dtype=torch.long)}
     if not family.is_roberta:
         inputs["token_type_ids"] = (torch.arange(length) >= second).long()[None]
+    if family.prefix == "longformer":
+        # The question's tokens, as transformers finds them if there are three separators.
+        inputs["global_attention_mask"] = (torch.cumsum(ids == family.sep, 0) == 0).long()[None]
     with torch.no_grad():
         output = model(**inputs)
     rounded = {side: [round(value, 6) for value in logits[0].tolist()] for side, logits in output.items()}

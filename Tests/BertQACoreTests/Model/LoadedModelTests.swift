@@ -75,7 +75,7 @@ struct LoadedModelTests {
       "MPNet": "mpnet", "Deberta": "deberta", "DebertaV2": "deberta-v2", "ModernBert": "modernbert",
       "Ernie": "ernie",
       "Data2VecText": "data2vec-text", "NomicBert": "nomic_bert", "Gte": "gte", "New": "new",
-      "JinaBert": "jinabert", "MobileBert": "mobilebert",
+      "JinaBert": "jinabert", "MobileBert": "mobilebert", "Longformer": "longformer",
     ]
     let type = try #require(family.classPrefixes.first.flatMap { types[$0] })
     for task in [ModelTask.embed, .answer, .classify, .entities] {

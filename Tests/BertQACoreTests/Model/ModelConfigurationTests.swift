@@ -255,6 +255,29 @@ struct ModelConfigurationTests {
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "no error")")
   }
 
+  @Test func readsAttentionWindows() throws {
+    let usual = try readModel("LongformerForQuestionAnswering", "\"max_position_embeddings\": 4098")
+    #expect(
+      usual.local == LocalAttention(reaches: [Int](repeating: 256, count: 12), globalTokens: .before(2)))
+    #expect(usual.maxPositions == 4096 && usual.hasGlobalTokens)
+    let other = try readModel(
+      "LongformerForSequenceClassification", "\"attention_window\": [64, 2], \"num_hidden_layers\": 2")
+    #expect(other.local == LocalAttention(reaches: [32, 1], globalTokens: .first))
+    for name in ["Model", "ForMaskedLM", "ForTokenClassification"] {
+      let none = try readModel("Longformer\(name)", "\"attention_window\": 8, \"num_hidden_layers\": 1")
+      #expect(none.local == LocalAttention(reaches: [4], globalTokens: .none) && !none.hasGlobalTokens)
+    }
+    let separator = try readModel("LongformerForQuestionAnswering", "\"sep_token_id\": 7")
+    #expect(separator.local?.globalTokens == .before(7))
+  }
+
+  @Test(arguments: ["7", "0", "-2", "2.5", "\"512\"", "[512, 512]", "[]", "[\(Int.max)]", "2097152", "true"])
+  func refusesOtherAttentionWindows(window: String) throws {
+    let error = failure { _ = try readModel("LongformerModel", "\"attention_window\": \(window)") }
+    #expect(error?.message.contains("\"attention_window\" is ") == true, "\(error?.message ?? "no error")")
+    #expect(error?.message.hasSuffix("expected an even number above 0, or a list of 12 of them") == true)
+  }
+
   @Test func positionsAfterPadding() throws {
     let usual = try readModel("RobertaModel", "\"max_position_embeddings\": 514")
     #expect(usual.maxPositions == 512 && usual.paddingID == 1)

@@ -6,7 +6,7 @@ struct TinyCheckpoint {
   static let families = [
     EncoderFamily.bert, .distilBert, .roberta, .electra, .albert, .mpnet, .deberta, .debertaV2, .modernBert,
     .ernie,
-    .data2VecText, .nomicBert, .gte, .new, .jinaBert, .mobileBert,
+    .data2VecText, .nomicBert, .gte, .new, .jinaBert, .mobileBert, .longformer,
   ]
   /// Where embeddings are projected.
   static let projectedEmbeddingSize = 6
@@ -81,6 +81,10 @@ struct TinyCheckpoint {
     for index in 0..<layers {
       let base = "\(names.layers)\(index).\(infix)"
       let projections = [layer.query, layer.key, layer.value].compactMap(\.self)
+      // Models with other heads have no global tokens.
+      if case .local(let suffix) = family.attention, [.answer, .classify].contains(task) {
+        for name in projections { linear(base + name + suffix, hidden, hidden) }
+      }
       for name in projections {
         linear(
           base + name, 3 / projections.count * within, name == layer.value ? hidden : within,

@@ -20,6 +20,7 @@ MODELS = [
     "tiny-deberta-v1",
     "tiny-modernbert",
     "tiny-mobilebert",
+    "tiny-longformer",
 ]
 # f32: the largest error. Others: the rms error as a share of the logits' rms. The models are random, with 32
 # hidden units.

@@ -36,6 +36,7 @@ MODELS = [
     "tiny-deberta",
     "tiny-deberta-v1",
     "tiny-mobilebert",
+    "tiny-longformer",
 ]
 
 # OutOfMemory: of weights that no mapping has room for.

@@ -35,7 +35,7 @@ class AnswerOptions(CallOptions, total=False):
 
     top_k: the maximum number of answers, 1...1000; default 1.
     max_seq_len: the length of a window, including the question, at least 8; reduced to the model's maximum;
-        default 384.
+        default 384, or with a Longformer the model's maximum.
     doc_stride: None (default): a long document is read in sections, which end where paragraphs and sentences do, ranked
         by the question's words. Else as by Hugging Face's pipeline: every window is read, two neighbours share this
         many tokens, 0...max_seq_len - 5, and scores are compared as they are.

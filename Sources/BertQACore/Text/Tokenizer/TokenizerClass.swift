@@ -39,7 +39,7 @@ struct TokenizerClass: Sendable {
   /// True for the classes that read the merges of fastBPE.
   var isFastBPE: Bool { name == "BertweetTokenizer" || name == "PhobertTokenizer" }
 
-  var isRoberta: Bool { name == "RobertaTokenizer" }
+  var isRoberta: Bool { name == "RobertaTokenizer" || name == "LongformerTokenizer" }
 
   /// False if models get no token types from the class; nil if no file names a class. transformers 4 gave
   /// `PreTrainedTokenizerFast` its template's, which transformers 5 does not.
@@ -54,9 +54,9 @@ struct TokenizerClass: Sendable {
   ]
 
   private static let withoutTokenTypes = [
-    "BertweetTokenizer", "CamembertTokenizer", "DPRReaderTokenizer", "DistilBertTokenizer", "MPNetTokenizer",
-    "PhobertTokenizer", "RobertaTokenizer",
-    "TokenizersBackend", "XLMRobertaTokenizer",
+    "BertweetTokenizer", "CamembertTokenizer", "DPRReaderTokenizer", "DistilBertTokenizer",
+    "LongformerTokenizer",
+    "MPNetTokenizer", "PhobertTokenizer", "RobertaTokenizer", "TokenizersBackend", "XLMRobertaTokenizer",
   ]
 
   /// What a class needs besides its `vocab.txt`.

@@ -163,7 +163,7 @@ INLINE V add_bias(const bq_attention *a, V score, size_t block, int v, size_t ke
   if (a->bias)
     score += v_load(a->bias + (ptrdiff_t)(block - a->query_begin / BQ_LANES) * a->bias_stride +
                     (ptrdiff_t)(key - a->key_begin) * a->bias_step + lane);
-  if (a->band) {
+  if (a->band && key >= a->key_begin + a->always) {
     const float first = (float)((ptrdiff_t)(block * BQ_LANES) - (ptrdiff_t)key);
     const V behind = v_load(ramp + lane) + v_splat(first), band = v_splat((float)a->band);
     const VI far = (VI)(v_max(behind, v_splat(0) - behind) > band);

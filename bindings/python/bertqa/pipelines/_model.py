@@ -10,7 +10,7 @@ from .._text import encoded, spans
 from ._bytes import BYTES, CHARACTERS, words_of
 
 #: Families whose pairs have two separators between the texts, and no token types.
-TWO_SEPARATORS = ("Roberta", "XLMRoberta", "Camembert", "MPNet", "Data2VecText")
+TWO_SEPARATORS = ("Roberta", "XLMRoberta", "Camembert", "MPNet", "Data2VecText", "Longformer")
 #: Families that have token types in transformers, if their tokenizers have them.
 WITH_TYPES = ("Bert", "Electra", "Albert", "DebertaV2", "Ernie", "MobileBert")
 #: transformers writes numbers like this for "no maximum".

@@ -967,7 +967,8 @@ typedef struct bertqa_embed_options {
   /* The name of a text that the model wants before each text, or before the first of a pair, such as
    * "query": one of "prompts" in the model's config_sentence_transformers.json, or "query" or "document",
    * which are empty if it has no other. Another name is INVALID_ARGUMENT, and the message lists the names.
-   * Default NULL: that of "default_prompt_name", if the file has one. */
+   * Default NULL: that of "default_prompt_name", if the file has one. In a model with adapters, such as
+   * jina-embeddings-v3, the name of a task also chooses its adapters. */
   const bertqa_text *prompt_name;
   /* A text of the caller's in place of the model's; of length 0 for none. Default NULL: prompt_name's. */
   const bertqa_text *prompt;

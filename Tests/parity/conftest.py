@@ -94,7 +94,7 @@ def randomise(model, seed):
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             noise = torch.randn(parameter.shape, generator=generator)
-            if "norm" in name.lower() and name.endswith("weight"):
+            if parameter.dim() == 1 and name.endswith("weight"):  # a norm's
                 parameter.copy_(scale * (1 + 0.1 * noise))
             elif name.endswith("bias"):
                 parameter.copy_(0.05 * noise)

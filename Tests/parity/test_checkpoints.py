@@ -19,6 +19,7 @@ import bertqa
 from conftest import SPECIAL, WORDS, randomise, text_of, write_tokenizer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "BertQACoreTests" / "Fixtures"))
+import jina_v3  # noqa: E402
 from jina_bert import JinaBert  # noqa: E402
 
 TOLERANCE = 1e-4
@@ -268,6 +269,47 @@ def test_jina_bert(heads, tmp_path):
             rounded = np.asarray(context.embed(texts))
         cosines = (rounded * theirs).sum(1) / np.linalg.norm(rounded, axis=1) / np.linalg.norm(theirs, axis=1)
         assert cosines.min() > least, precision
+
+
+def test_jina_v3(tmp_path):
+    """Each task beside the reference of the fixtures, and in other precisions."""
+    model = jina_v3.JinaV3(30522, 256, 2, 8, 512).eval()
+    randomise(model, seed=3)
+    model.save(tmp_path)
+    write_tokenizer(tmp_path, model_max_length=8192, model_input_names=["input_ids", "attention_mask"])
+    texts = [*TEXTS, text_of(1500, 3)]
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+
+    def vectors(task):
+        model.choose(task)
+        prompted = [jina_v3.INSTRUCTIONS.get(task, "") + text for text in texts]
+        with torch.no_grad():
+            rows = [model(torch.tensor(tokenizer(text)["input_ids"])).mean(dim=0).numpy() for text in prompted]
+        return np.array(rows)
+
+    theirs = {task: vectors(task) for task in [None, *jina_v3.TASKS]}
+    for threads in 1, 3:
+        with bertqa.Context(tmp_path, precision="f32", threads=threads) as context:
+            for task, rows in theirs.items():
+                ours = np.asarray(context.embed(texts, prompt_name=task))
+                assert np.abs(ours - rows).max() < TOLERANCE
+                assert np.array_equal(np.asarray(context.embed(texts[3], prompt_name=task)), ours[3])
+            assert not np.allclose(theirs[None], ours, atol=0.01)
+    bertqa.quantize(tmp_path, tmp_path / "int8")
+    for directory, precision, least in (
+        (tmp_path, "bf16", 0.999),
+        (tmp_path, "int8", 0.99),
+        (tmp_path / "int8", "auto", 0.99),
+    ):
+        try:
+            context = bertqa.Context(directory, precision=precision)
+        except bertqa.Unsupported:
+            continue  # bf16 needs a CPU with it
+        with context:
+            for task, rows in theirs.items():
+                rounded = np.asarray(context.embed(texts, prompt_name=task))
+                lengths = np.linalg.norm(rounded, axis=1) * np.linalg.norm(rows, axis=1)
+                assert ((rounded * rows).sum(1) / lengths).min() > least, (precision, task)
 
 
 @pytest.mark.parametrize("modes", [[mode] for mode in MODES] + [MODES], ids="+".join)

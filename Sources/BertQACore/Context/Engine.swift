@@ -241,9 +241,10 @@ struct LoadedEngine {
       }
       info.embeddingLength = defaults.length(hiddenSize: configuration.hiddenSize)
       let texts = TextReader(reader: reader)
+      let tasks = TaskEncoders(model, encoder)
       let embedder = TextEmbedder(
         reader: texts, defaults: defaults, length: info.embeddingLength,
-        tokens: try TokenEmbedder(texts, defaults, encoder))
+        tokens: try TokenEmbedder(texts, defaults, encoder, tasks), tasks: tasks)
       self.init(.embedding(embedder), info)
     }
   }

@@ -28,6 +28,8 @@ struct TextEmbedder: Embedder {
   let defaults: EmbeddingConfiguration
   let length: Int
   let tokens: TokenEmbedder?
+  /// nil if the model has no adapters of tasks.
+  let tasks: TaskEncoders?
 
   var tokenizer: any Tokenizer { reader.reader.tokenizer }
 
@@ -70,6 +72,8 @@ struct TextEmbedder: Embedder {
       isPooled: prompts.isPooled,
       lowercases: defaults.lowercases
     )
+    let reader = try reader.asking(
+      for: prompts.name(options.promptName, otherwise: options.prompt), of: tasks, options.call)
     try reader.read(texts, called: name, behind: prompt, giving: .window(pooling), layout, options.call) {
       index, error throws(BertQAError) in
       windows.removeAll()

@@ -5,6 +5,7 @@ struct TokenEmbedder: Sendable {
   let defaults: EmbeddingConfiguration
   /// The number of floats in a token's vector.
   let width: Int
+  private let tasks: TaskEncoders?
   /// nil: the result is vectors of tokens.
   private let vocabulary: VocabularyHead?
   /// nil: vectors are those of the last layer.
@@ -41,8 +42,11 @@ struct TokenEmbedder: Sendable {
   /// The tokens read at once. Their vectors are in memory at the same time.
   private static let sliceTokens = 8192
 
-  init(_ reader: TextReader, _ defaults: EmbeddingConfiguration, _ encoder: Encoder) throws(BertQAError) {
+  init(
+    _ reader: TextReader, _ defaults: EmbeddingConfiguration, _ encoder: Encoder, _ tasks: TaskEncoders?
+  ) throws(BertQAError) {
     var reader = reader
+    self.tasks = tasks
     reader.reader.sliceTokens = Self.sliceTokens
     self.reader = reader
     self.defaults = defaults
@@ -70,7 +74,8 @@ struct TokenEmbedder: Sendable {
       throw BertQAError(
         .invalidArgument, argument: "pooling", "must be the default: each token has a vector of its own")
     }
-    var reader = reader
+    var reader = try reader.asking(
+      for: defaults.prompts.name(options.promptName, otherwise: options.prompt), of: tasks, options.call)
     var length = defaults.maxSequenceLength
     var (truncates, skipped) = (options.truncates, Set<Int32>())
     if let own = lateInteraction {

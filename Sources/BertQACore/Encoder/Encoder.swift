@@ -21,14 +21,15 @@ final class Encoder: WindowModel, @unchecked Sendable {
   let workspaces = ObjectPool<Workspace>()
   private let states = ObjectPool<PassState>()
 
+  /// - Parameter task: the index of the task whose adapters are added to the weights; nil: none.
   init(
-    model: LoadedModel, precision: Precision, kernels: Kernels, threadLimit: Int,
+    model: LoadedModel, precision: Precision, kernels: Kernels, task: Int? = nil, threadLimit: Int,
     _ monitor: CallMonitor = CallMonitor(CallOptions())
   ) throws(BertQAError) {
     configuration = model.configuration
     arithmetic = try Arithmetic(precision, model: model, kernels: kernels)
     let threads = threadLimit > 0 ? threadLimit : ThreadPool.shared.size
-    parameters = try Parameters(model, arithmetic, kernels, threads: threads, monitor)
+    parameters = try Parameters(model, arithmetic, kernels, task: task, threads: threads, monitor)
     self.kernels = kernels
     self.threadLimit = threadLimit
     let bytesPerBlock =

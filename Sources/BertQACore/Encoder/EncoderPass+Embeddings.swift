@@ -20,6 +20,10 @@ extension EncoderPass {
       for token in tokens {
         let id = ids[window.firstToken + token]
         parameters.wordEmbeddings.copyFloats(rows: Int(id)..<Int(id) + 1, to: row)
+        if let (left, right) = parameters.wordAdapter {
+          let rank = right.count / embeddingSize
+          AdapterWeights.add(left.base + Int(id) * rank, right.base, rank: rank, to: row, embeddingSize)
+        }
         addPlace(
           position: positions.next(id), type: hasSegments && token >= window.secondSegment ? 1 : 0, row)
         let at = lane + token - tokens.lowerBound - blocks.lowerBound * Self.lanes

@@ -8,14 +8,17 @@ struct ParameterConverter {
   private let arithmetic: Arithmetic
   /// Needed for int8 weights.
   private let kernels: Kernels?
+  /// The task whose adapters are added to weights.
+  private let task: Int?
   /// The maximum number of threads that quantize.
   private let threads: Int
   /// Shared by modules without a bias.
   private var zeros: SharedBuffer<Float>?
 
-  init(_ arithmetic: Arithmetic, _ kernels: Kernels? = nil, threads: Int = 1) {
+  init(_ arithmetic: Arithmetic, _ kernels: Kernels? = nil, task: Int? = nil, threads: Int = 1) {
     self.arithmetic = arithmetic
     self.kernels = kernels
+    self.task = task
     self.threads = threads
   }
 
@@ -85,6 +88,13 @@ struct ParameterConverter {
   }
 
   mutating func linear(_ weights: LinearWeights) throws(BertQAError) -> LinearLayer {
+    if let task, let adapters = weights.adapters {
+      let (sum, owner) = try adapters.merged(into: weights.weight, task: task)
+      // In other arithmetics it is converted.
+      if arithmetic == .f32 { owners.append(owner) }
+      defer { withExtendedLifetime(owner) {} }
+      return try linear(LinearWeights(weight: sum, bias: weights.bias))
+    }
     let layerWeights: LinearLayer.Weights
     switch arithmetic {
     case .f32: return try floatLinear(weights)
@@ -116,7 +126,14 @@ struct ParameterConverter {
     return UnsafePointer(buffer.base)
   }
 
-  mutating func floats(_ tensor: TensorView) throws(BertQAError) -> UnsafePointer<Float> {
+  mutating func floats(
+    _ tensor: TensorView, _ adapters: AdapterWeights? = nil
+  ) throws(BertQAError) -> UnsafePointer<Float> {
+    if let task, let adapters {
+      let owner = try adapters.merged(into: tensor, task: task).owner
+      owners.append(owner)
+      return UnsafePointer(owner.base)
+    }
     if tensor.dataType == .f32, let floats = tensor.inPlace(as: Float.self) { return floats }
     let copy = try take(Float.self, count: tensor.rowCount * tensor.rowWidth)
     tensor.copyFloats(rows: 0..<tensor.rowCount, to: copy)

@@ -43,6 +43,8 @@ final class Parameters: @unchecked Sendable {
   }
 
   let wordEmbeddings: TensorView
+  /// What a task adds to word embeddings: [vocabSize][rank] and [rank][embeddingSize]; nil: nothing.
+  let wordAdapter: (left: SharedBuffer<Float>, right: SharedBuffer<Float>)?
   /// [positionRows][positionSize]; nil in models without a position table.
   let positionEmbeddings: UnsafePointer<Float>?
   /// [typeVocabSize][positionSize]; nil in models without token types.
@@ -65,19 +67,26 @@ final class Parameters: @unchecked Sendable {
 
   private let owners: [any AnyObject & Sendable]
 
+  /// - Parameter task: the index of the task whose adapters are added; nil: none.
   init(
-    _ model: LoadedModel, _ arithmetic: Arithmetic, _ kernels: Kernels, threads: Int, _ monitor: CallMonitor
+    _ model: LoadedModel, _ arithmetic: Arithmetic, _ kernels: Kernels, task: Int?, threads: Int,
+    _ monitor: CallMonitor
   ) throws(BertQAError) {
     let (weights, configuration) = (model.encoder, model.configuration)
-    var converter = ParameterConverter(arithmetic, kernels, threads: threads)
+    var converter = ParameterConverter(arithmetic, kernels, task: task, threads: threads)
     wordEmbeddings = weights.wordEmbeddings
+    if let task, let adapters = weights.wordAdapters {
+      wordAdapter = try adapters.matrices(ofTask: task)
+    } else {
+      wordAdapter = nil
+    }
     if let positions = weights.positionEmbeddings {
       positionEmbeddings = try converter.floats(positions)
     } else {
       positionEmbeddings = nil
     }
     if let types = weights.tokenTypeEmbeddings {
-      tokenTypeEmbeddings = try converter.floats(types)
+      tokenTypeEmbeddings = try converter.floats(types, weights.tokenTypeAdapters)
     } else {
       tokenTypeEmbeddings = nil
     }

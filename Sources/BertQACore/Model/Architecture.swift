@@ -106,7 +106,7 @@ extension Architecture {
       guard let known = Self.all.first(where: { $0.name == name }) ?? Self.withoutItsHead(name) else {
         continue
       }
-      self = known
+      self = try known.byPositions(reader)
       return
     }
     let found =
@@ -141,6 +141,14 @@ extension Architecture {
       }
     }
     self.init(name: prefix + head.classSuffix, kind: .encoder(family, head))
+  }
+
+  /// Returns the family whose classes jinaai's code gives the names of XLM-RoBERTa's: its positions are rotary.
+  private func byPositions(_ reader: ObjectReader) throws(BertQAError) -> Architecture {
+    guard case .encoder(.xlmRoberta, .vectors) = kind,
+      try reader.string("position_embedding_type") == "rotary"
+    else { return self }
+    return Architecture(name: name, kind: .encoder(.jinaV3, .vectors))
   }
 
   /// The class of ColBERT's authors, for an encoder of any family.

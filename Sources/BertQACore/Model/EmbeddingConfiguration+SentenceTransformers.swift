@@ -57,7 +57,9 @@ extension EmbeddingConfiguration {
       let type = try module.string("type") ?? ""
       let names = type.split(separator: ".")
       let isPylate = names.first == "pylate" && names.last == "Dense"
-      guard names.count < 2 || names[0] == "sentence_transformers" || isPylate else {
+      // jinaai's, which chooses the adapters of a task.
+      let isOwn = type == "custom_st.Transformer" && model.adapters != nil
+      guard names.count < 2 || names[0] == "sentence_transformers" || isPylate || isOwn else {
         throw BertQAError(
           .unsupported,
           "\(path): module \(quoted(type)) is not one of sentence_transformers: the checkpoint has code of its own, "

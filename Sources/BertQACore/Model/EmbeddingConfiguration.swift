@@ -81,6 +81,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
       sparse = try SparsePooling.own(own)
     } else {
       try readSentenceTransformers(directory, model, tokenizer)
+      if let adapters = model.adapters { try prompts.add(adapters.tasks, source) }
     }
   }
 

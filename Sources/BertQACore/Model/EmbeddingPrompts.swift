@@ -60,14 +60,27 @@ struct EmbeddingPrompts: Sendable, Equatable {
     if !isPooled { own[Key.isPooled] = .bool(false) }
   }
 
+  /// Adds the tasks of a model with adapters as names, with their instructions.
+  mutating func add(_ tasks: [String], _ reader: ObjectReader) throws(BertQAError) {
+    let instructions = try reader.reader("task_instructions")
+    for task in tasks where !texts.contains(where: { $0.name == task }) {
+      texts.append((task, try instructions?.string(task) ?? ""))
+    }
+  }
+
   subscript(name: String) -> String? {
     texts.first { $0.name == name }?.text ?? (Self.usual.contains(name) ? "" : nil)
+  }
+
+  /// Returns the name that a call gives, else the model's default. nil if the call has a text of its own and no name.
+  func name(_ name: String?, otherwise prompt: String?) -> String? {
+    name ?? (prompt == nil ? defaultName : nil)
   }
 
   /// Returns the text that a call puts before its texts: `prompt`, else that of the name, else the model's default.
   func text(named name: String?, otherwise prompt: String?) throws(BertQAError) -> [UInt8] {
     if let prompt { return Array(prompt.utf8) }
-    guard let name = name ?? defaultName else { return [] }
+    guard let name = self.name(name, otherwise: nil) else { return [] }
     if let text = self[name] { return Array(text.utf8) }
     let names = texts.map(\.name) + Self.usual.filter { usual in !texts.contains { $0.name == usual } }
     throw BertQAError(

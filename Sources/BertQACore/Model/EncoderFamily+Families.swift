@@ -289,6 +289,26 @@ extension EncoderFamily {
     relativePositions: .slopes,
     pooler: Pooler(module: "bert.pooler.dense", activation: .tanh, isOptional: false))
 
+  /// Sturua et al. 2024, https://arxiv.org/abs/2409.10173: jina-embeddings-v3, by the code of jinaai's checkpoints.
+  static let jinaV3 = EncoderFamily(
+    classPrefixes: ["XLMRoberta"],
+    configuration: ConfigurationKeys(
+      paddingID: nil, fixed: [Setting("position_embedding_type", .string("rotary"))],
+      rotaryTheta: "rotary_emb_base", hasOwnCode: true, hasTaskAdapters: true,
+      defaults: Defaults(
+        vocabSize: 250002, hiddenSize: 1024, layerCount: 24, headCount: 16, intermediateSize: 4096,
+        maxPositions: 8194, tokenTypeCount: 1, fewestTokenTypes: 0, layerNormEps: 1e-5)),
+    tensors: TensorNames(
+      prefix: "roberta.", wordEmbeddings: "roberta.embeddings.word_embeddings", positionEmbeddings: nil,
+      tokenTypeEmbeddings: "roberta.embeddings.token_type_embeddings", embeddingNorm: "roberta.emb_ln",
+      layers: "roberta.encoder.layers.",
+      layer: LayerNames(
+        query: "mixer.Wqkv", attentionOutput: "mixer.out_proj", attentionNorm: "norm1",
+        intermediate: "mlp.fc1", output: "mlp.fc2", outputNorm: "norm2"),
+      classifier: "classifier.out_proj"),
+    positions: .rotary, tokenTypes: .zero, norm: .layerNormAfter, feedForward: .dense, attention: .window,
+    pooler: Pooler(module: "classifier.dense", activation: .tanh, isOptional: false))
+
   /// Sun et al. 2020, https://arxiv.org/abs/2004.02984; transformers' `modeling_mobilebert.py`.
   static let mobileBert = EncoderFamily(
     classPrefixes: ["MobileBert"],

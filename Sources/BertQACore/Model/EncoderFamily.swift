@@ -213,6 +213,8 @@ final class EncoderFamily: Sendable {
     var rotaryTheta: String?
     /// True if `auto_map` names the code that this family stands for.
     var hasOwnCode = false
+    /// True if checkpoints may have `TaskAdapters`.
+    var hasTaskAdapters = false
     /// nil: a head of windows reads the first token's vector.
     var classifierPooling: String?
     var defaults = Defaults()

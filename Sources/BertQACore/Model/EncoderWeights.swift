@@ -4,10 +4,12 @@ struct LinearWeights: Sendable {
   var weight: TensorView
   /// [out]; nil: zeros.
   var bias: TensorView?
+  /// nil in models without tasks.
+  var adapters: AdapterWeights?
 
   /// Returns the layer with only some of the outputs.
   func rows(_ range: Range<Int>) -> LinearWeights {
-    LinearWeights(weight: weight.rows(range), bias: bias?.rows(range))
+    LinearWeights(weight: weight.rows(range), bias: bias?.rows(range), adapters: adapters?.rows(range))
   }
 }
 
@@ -53,6 +55,9 @@ struct EncoderWeights: Sendable {
   var positionEmbeddings: TensorView?
   /// [typeVocabSize, positionSize]; nil in models without token types.
   var tokenTypeEmbeddings: TensorView?
+  /// nil in models without adapters.
+  var wordAdapters: AdapterWeights?
+  var tokenTypeAdapters: AdapterWeights?
   /// [taskCount, embeddingSize]; nil in models without tasks.
   var taskEmbeddings: TensorView?
   var embeddingNorm: NormWeights
@@ -72,14 +77,20 @@ struct EncoderWeights: Sendable {
 extension EncoderWeights {
   init(_ loader: inout WeightLoader, _ configuration: ModelConfiguration) throws(BertQAError) {
     let (names, width) = (configuration.family.tensors, configuration.positionSize)
+    loader.adapters = configuration.adapters
     wordEmbeddings = try loader.embedding(
       names.wordEmbeddings, rows: configuration.vocabSize, width: configuration.embeddingSize)
+    wordAdapters = try loader.adapters(
+      names.wordEmbeddings, configuration.adapters, rows: configuration.vocabSize,
+      width: configuration.embeddingSize, isEmbedding: true)
     if configuration.hasPositionTable, let name = names.positionEmbeddings {
       positionEmbeddings = try loader.embedding(name, rows: configuration.positionRows, width: width)
     }
     if let name = names.tokenTypeEmbeddings, configuration.typeVocabSize > 0 {
       tokenTypeEmbeddings = try loader.embedding(
         name, rows: configuration.typeVocabSize, width: width)
+      tokenTypeAdapters = try loader.adapters(
+        name, configuration.adapters, rows: configuration.typeVocabSize, width: width, isEmbedding: true)
     }
     if let name = names.taskEmbeddings, configuration.taskCount > 0 {
       taskEmbeddings = try loader.embedding(name, rows: configuration.taskCount, width: width)
@@ -128,6 +139,7 @@ extension EncoderWeights {
       finalNorm = try loader.norm(
         name, count: configuration.hiddenSize, hasBias: hasBias, eps: configuration.normEps)
     }
+    loader.adapters = nil
   }
 }
 

@@ -121,6 +121,7 @@ extension ModelConfiguration {
     case .alternating: alternating = try AlternatingAttention(reader, layerCount: layerCount)
     case .local: local = try LocalAttention(reader, layerCount: layerCount, head)
     }
+    if family.configuration.hasTaskAdapters { adapters = try TaskAdapters(reader) }
     try readModules(reader)
     switch family.embeddings {
     case .hidden: break

@@ -41,6 +41,8 @@ struct ModelConfiguration: Sendable, Equatable {
   var alternating: AlternatingAttention?
   /// nil for families without local attention.
   var local: LocalAttention?
+  /// nil for models without adapters of tasks.
+  var adapters: TaskAdapters?
   /// nil for families without rotary positions, and for those with alternating attention.
   var rotary: RotaryPositions?
   var biases = Biases()

@@ -6,6 +6,8 @@ struct WeightLoader {
   private let prefix: String
   private let ownPrefix: String
   private let monitor: CallMonitor?
+  /// Those of linear layers and embeddings; nil: they have none.
+  var adapters: TaskAdapters?
   private let read = Names()
   /// The memory that the views point into.
   private(set) var owners: [any AnyObject & Sendable]
@@ -45,7 +47,8 @@ struct WeightLoader {
   ) throws(BertQAError) -> LinearWeights {
     LinearWeights(
       weight: try matrix(module, rows: outs, width: ins, hasSums: true),
-      bias: hasBias ? try vector("\(module).bias", count: outs) : nil)
+      bias: hasBias ? try vector("\(module).bias", count: outs) : nil,
+      adapters: try adapters(module, adapters, rows: outs, width: ins))
   }
 
   /// Loads a module of sentence-transformers, whose tensors get its folder's name.
@@ -137,7 +140,8 @@ struct WeightLoader {
   ) throws(BertQAError) -> TensorView {
     let name = "\(module).weight"
     let expected = Expectation(name: name, types: DataType.allCases, shape: [rows, width])
-    let tensor = try find(expected)
+    // The second name is that of PyTorch for a weight to which another is added.
+    let tensor = try find(expected, alias: "\(module).parametrizations.weight.original")
     let type = try expected.dataType(of: tensor)
     var scales: UnsafeBufferPointer<Float>?
     var sums: UnsafeBufferPointer<Int32>?

@@ -9,7 +9,7 @@ import Testing
     "tiny-albert-embedder", "tiny-mpnet-embedder", "tiny-deberta-embedder", "tiny-deberta-v1-embedder",
     "tiny-modernbert-embedder",
     "tiny-nomic-embedder", "tiny-gte-embedder", "tiny-jina-embedder", "tiny-mobilebert-embedder",
-    "tiny-longformer-embedder",
+    "tiny-longformer-embedder", "tiny-jina-v3-embedder",
   ]
 
   private func embed(
@@ -35,6 +35,53 @@ import Testing
         #expect(try embed(context, [text]) { $0.truncates = true } == [vector])
       }
     }
+  }
+
+  private struct Tasks: Decodable { var tasks: [String: [[Float]]] }
+
+  /// The name of a prompt chooses the adapters and the instruction of a task.
+  @Test(arguments: Context.instructionSets)
+  func adaptersAreThoseOfTheTask(isa: InstructionSet) throws {
+    let name = "tiny-jina-v3-embedder"
+    let expected = try TinyTexts(name)
+    let data = try Data(contentsOf: URL(fileURLWithPath: TinyModel.path(name) + "/expected.json"))
+    let tasks = try JSONDecoder().decode(Tasks.self, from: data).tasks
+    #expect(tasks.count == 5)
+    let texts = expected.texts.map { ($0[0] ?? "", String?.none) }
+    let context = try Context(tiny: name, threads: 2, isa: isa)
+    let directory = try TemporaryDirectory()
+    try Quantizer.quantize(ModelDirectory(path: TinyModel.path(name)), to: directory.file("int8"))
+    let stored = try Context(modelDirectory: directory.file("int8"))
+    for _ in 0..<2 {
+      for (task, outputs) in tasks {
+        let vectors = try embed(context, texts) {
+          $0.truncates = true
+          $0.promptName = task
+        }
+        #expect(distance(vectors, outputs) < 1e-4)
+        #expect(distance(vectors, expected.outputs) > 0.1)
+        let rounded = try embed(stored, texts) {
+          $0.truncates = true
+          $0.promptName = task
+        }
+        let error = distance(rounded, outputs)
+        #expect(error > 1e-4 && error < 0.25)
+      }
+      #expect(distance(try embed(context, texts) { $0.truncates = true }, expected.outputs) < 1e-4)
+    }
+    // With a text of the caller's, a name still chooses the task.
+    func found(_ text: String, behind prompt: String?) throws -> [[Float]] {
+      try embed(context, [(text, nil)]) { ($0.promptName, $0.prompt) = ("retrieval.query", prompt) }
+    }
+    #expect(try found("the river", behind: "find ") == found("find the river", behind: ""))
+    #expect(try found("the river", behind: nil) == found("find the river: the river", behind: ""))
+    #expect(try found("the river", behind: "") != embed(context, [("the river", nil)]))
+    // Without a name it chooses none.
+    let own = try embed(context, [("the river", nil)]) { $0.prompt = "the " }
+    #expect(try own == embed(context, [("the the river", nil)]))
+    #expect(
+      failure { _ = try embed(context, texts) { $0.promptName = "other" } }?.message.contains("separation")
+        == true)
   }
 
   @Test func poolingAndScaling() throws {

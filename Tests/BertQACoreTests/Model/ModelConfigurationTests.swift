@@ -255,6 +255,22 @@ struct ModelConfigurationTests {
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "no error")")
   }
 
+  @Test func readsTaskAdapters() throws {
+    let rotary = "\"position_embedding_type\": \"rotary\""
+    #expect(try readModel("XLMRobertaModel", rotary).adapters == nil)
+    let names = "\(rotary), \"lora_adaptations\": [\"a\", \"b\"]"
+    let usual = try readModel("XLMRobertaModel", names)
+    #expect(usual.family == .jinaV3 && usual.rotary?.theta == 10_000)
+    #expect(
+      usual.adapters?.tasks == ["a", "b"] && usual.adapters?.rank == 4 && usual.adapters?.scale == 0.25)
+    let other = try readModel("XLMRobertaModel", "\(names), \"lora_rank\": 2, \"lora_alpha\": 3")
+    #expect(other.adapters?.rank == 2 && other.adapters?.scale == 1.5)
+    for bad in ["[]", "[\"a\", \"a\"]", "[1]", "\"a\"", "{}"] {
+      let error = failure { _ = try readModel("XLMRobertaModel", "\(rotary), \"lora_adaptations\": \(bad)") }
+      #expect(error?.message.contains("expected a list of up to 64 different names") == true)
+    }
+  }
+
   @Test func readsAttentionWindows() throws {
     let usual = try readModel("LongformerForQuestionAnswering", "\"max_position_embeddings\": 4098")
     #expect(

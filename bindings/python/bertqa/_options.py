@@ -133,7 +133,8 @@ class EmbedOptions(CallOptions, total=False):
     truncate: truncate longer texts, as sentence-transformers does; default False: they are read in windows, whose
         vectors are averaged.
     prompt_name: the name of the prompt, in the model's files, that is put before each text, such as "query"; default:
-        that of default_prompt_name in the files, if they have one.
+        that of default_prompt_name in the files, if they have one. In a model with adapters, such as jina-embeddings-v3,
+        the name of a task also chooses its adapters.
     prompt: a prompt in place of the model's; "": none; default: that of prompt_name.
     """
 

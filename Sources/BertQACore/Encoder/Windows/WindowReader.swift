@@ -5,7 +5,7 @@
 /// call. The model reads one slice at a time. Results do not depend on the slices.
 struct WindowReader: Sendable {
   let tokenizer: any Tokenizer
-  let model: any WindowModel
+  var model: any WindowModel
   /// The maximum number of tokens in a window of the model.
   let maxPositions: Int
   /// The number of tokens or windows at which a slice is full and the model is run.

@@ -11,6 +11,7 @@ struct QuantizationPlan {
     quantize([encoder.wordEmbeddings], hasSums: false)
     if let positions = encoder.positionEmbeddings { quantize([positions], hasSums: false) }
     if let types = encoder.tokenTypeEmbeddings { quantize([types], hasSums: false) }
+    for adapters in [encoder.wordAdapters, encoder.tokenTypeAdapters].compactMap(\.self) { keep(adapters) }
     if let tasks = encoder.taskEmbeddings { quantize([tasks], hasSums: false) }
     keep(encoder.embeddingNorm)
     // They are small, and every score depends on them.
@@ -59,7 +60,11 @@ struct QuantizationPlan {
   private mutating func quantize(_ linears: [LinearWeights]) {
     quantize(linears.map(\.weight), hasSums: true)
     keep(linears.compactMap(\.bias))
+    for adapters in linears.compactMap(\.adapters) { keep(adapters) }
   }
+
+  /// They are small, and are added to weights before these are quantized.
+  private mutating func keep(_ adapters: AdapterWeights) { keep([adapters.left, adapters.right]) }
 
   private mutating func quantize(_ group: [TensorView], hasSums: Bool) {
     quantized += group.map { ($0, hasSums) }

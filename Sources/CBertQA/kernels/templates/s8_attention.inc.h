@@ -186,7 +186,8 @@ INLINE VI weigh_keys(const int biased, const float *from, int width, size_t key,
   VI bytes[4];
   BQ_UNROLL_FOR (size_t i = 0; i < 4; i++) {
     const float *at = from + i * (size_t)width;
-    const V x = biased ? v_load(at) - most : vi_float(vi_load(at) - (VI)most);
+    V x = v_load(at) - most;
+    if (!biased) x = vi_float(vi_load(at) - (VI)most);
     const V weight = v_exp2_fast(v_fma(x, unit, v_splat(7.99435344f)));  // log2 255
     bytes[i] = vi_bits(weight + v_splat(thresholds[key % BQ_LANES + i])) & 0xFF00;
     if (i >= keys) bytes[i] = vi_splat(0);

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BertQACore
 
-@Test(.needsBF16, arguments: bf16InstructionSets)
+@Test(.needsS8Attention, arguments: s8AttentionInstructionSets)
 func attentionInt8IsNearReference(isa: Int32) throws {
   var random = TestRandom(30)
   let cases = [
@@ -28,8 +28,8 @@ func attentionInt8IsNearReference(isa: Int32) throws {
 
 /// Where queries and keys are whole steps, nothing is lost but the rounding of weights and values,
 /// whatever offset each feature of the keys has.
-@Test(.needsBF16, arguments: bf16InstructionSets)
-func attentionInt8OfWholeStepsIsThatOfBFloat16(isa: Int32) throws {
+@Test(.needsS8Attention, arguments: s8AttentionInstructionSets)
+func attentionInt8OfWholeStepsIsNearer(isa: Int32) throws {
   var random = TestRandom(31)
   let headDim = 16
   var chunk = AttentionChunk(tokens: 60, headDim: headDim, random: &random)
@@ -51,9 +51,9 @@ func attentionInt8OfWholeStepsIsThatOfBFloat16(isa: Int32) throws {
   }
 }
 
-/// Query ranges, and the place of a window among others, do not change a bit: the keys' steps are
+/// Query ranges, and the place of a window among others, do not change a bit: the steps are
 /// those of the window, not of its surroundings.
-@Test(.needsBF16, arguments: bf16InstructionSets)
+@Test(.needsS8Attention, arguments: s8AttentionInstructionSets)
 func attentionInt8IsTheSameAnywhere(isa: Int32) throws {
   var random = TestRandom(32)
   let alone = AttentionChunk(tokens: 45, headDim: 32, random: &random)
@@ -82,7 +82,8 @@ func attentionInt8IsTheSameAnywhere(isa: Int32) throws {
 
 /// Weights may be hostile: any values give some result, within that of the values as long as products
 /// are finite.
-@Test(.needsBF16, arguments: bf16InstructionSets, [0, 1e-37, 1e15, 1e30, Float.infinity, Float.nan])
+@Test(
+  .needsS8Attention, arguments: s8AttentionInstructionSets, [0, 1e-37, 1e15, 1e30, Float.infinity, Float.nan])
 func attentionInt8OfExtremeValues(isa: Int32, value: Float) throws {
   var random = TestRandom(33)
   var chunk = AttentionChunk(tokens: 20, headDim: 8, random: &random)

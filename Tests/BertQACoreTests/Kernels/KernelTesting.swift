@@ -19,6 +19,9 @@ let fusedInstructionSets: [Int32] = {
 /// Those that multiply bfloat16.
 let bf16InstructionSets = instructionSets.filter { Kernels(isa: $0)?.table.linear_bf16 != nil }
 
+/// Those that compute attention in bytes.
+let s8AttentionInstructionSets = instructionSets.filter { Kernels(isa: $0)?.table.attention_s8 != nil }
+
 /// The epilogues of every linear layer, and the additional ones of `linear_bf16`.
 let f32Epilogues =
   [Kernels.Epilogue.bias, Kernels.Epilogue.residual, Kernels.Epilogue.gate]
@@ -33,6 +36,10 @@ extension Trait where Self == ConditionTrait {
   /// A parameterized test without arguments runs no case and passes: these say so instead.
   static var needsBF16: Self {
     .enabled(if: !bf16InstructionSets.isEmpty, "this CPU has no instruction set with bf16 products")
+  }
+  static var needsS8Attention: Self {
+    .enabled(
+      if: !s8AttentionInstructionSets.isEmpty, "this CPU has no instruction set with attention in bytes")
   }
   static var needsFMA: Self {
     .enabled(if: !fusedInstructionSets.isEmpty, "this CPU has no instruction set with FMA")

@@ -342,7 +342,7 @@ def test_no_index_keeps_what_another_model_gives(connection):
         "bertqa_embed(body)::VARCHAR",
         "bertqa_best_answer('who', body)::VARCHAR",
         "bertqa_label_list(body, '')::VARCHAR",
-        "bertqa_entity_list(body)::VARCHAR",
+        "bertqa_entity_list(body, '')::VARCHAR",
     ):
         with pytest.raises(duckdb.BinderException, match="side effects"):
             connection.execute(f"CREATE INDEX made ON texts(({call}))")

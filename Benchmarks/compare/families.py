@@ -9,7 +9,7 @@ import argparse
 import random
 
 from . import models
-from .engines import ENGINES, Libbertqa
+from .engines import ENGINES, Libbertqa, Peer
 from .workers import measure, note, start
 
 # Name: (title, lengths of windows).
@@ -23,11 +23,15 @@ FAMILIES = {
     "nomic": ("nomic-embed-text-v1.5", (384, 4096)),
     "gte": ("gte-base-en-v1.5", (384, 4096)),
     "jina": ("jina-embeddings-v2-base-en", (384, 4096)),
+    "jina-v3": ("jina-embeddings-v3", (384,)),
+    "longformer": ("longformer-base-4096", (384, 4096)),
     "colbert": ("ColBERT, BERT-base", (384,)),
     "splade": ("SPLADE, BERT-base", (384,)),
 }
 # The special tokens before a text, of models that the library gives texts.
-OF_TEXTS = {"colbert": ("[CLS]", "[unused1]"), "splade": ("[CLS]",)}
+OF_TEXTS = {"colbert": ("[CLS]", "[unused1]"), "splade": ("[CLS]",), "jina-v3": ("[CLS]",)}
+# Models whose exported graph would be that of one length. Their peer is PyTorch.
+OF_TORCH = {"longformer"}
 NAMES = [name for name in ENGINES if name.startswith(("libbertqa", "ONNX", "OpenVINO"))]
 
 
@@ -57,11 +61,33 @@ class TokenVectors(Libbertqa):
         self.context.embed_tokens(text)
 
 
+class Module(Peer):
+    def __init__(self, model, precision, threads):
+        import torch
+
+        from .transformers_models import make
+
+        torch.set_num_threads(threads)
+        self.torch, self.model = torch, make(model).eval()
+
+    def feed(self, arrays):
+        return self.torch.from_numpy(arrays[0])
+
+    def compute(self, ids):
+        with self.torch.inference_mode():
+            return self.model(ids)
+
+
 def window(length, model):
     """Ids of pieces that every model has; nothing depends on which."""
     choose = random.Random(length)
     if kind(model) not in OF_TEXTS:
-        return [choose.randrange(5, 30_000) for _ in range(length)], length
+        ids = [choose.randrange(5, 30_000) for _ in range(length)]
+        if kind(model) not in OF_TORCH:
+            return ids, length
+        # A question, whose end determines the global tokens, and a document.
+        ids[12] = ids[13] = ids[-1] = 2
+        return ids, 14
     pieces = (models.DEFAULT / "vocab.txt").read_text(encoding="utf-8").splitlines()
     words = [id for id, piece in enumerate(pieces) if piece.isascii() and piece.isalpha()]
     first = [pieces.index(piece) for piece in OF_TEXTS[kind(model)]]
@@ -78,9 +104,13 @@ def measured(chosen, threads_, rounds, log=note):
         if kind(model) in OF_TEXTS:
             for name, engine in ENGINES.items():
                 engines[name] = (TokenVectors, *engine[1:]) if engine[0] is Libbertqa else engine
+        names = NAMES
+        if kind(model) in OF_TORCH:
+            engines["PyTorch fp32"] = (Module, "f32", "transformers")
+            names = [name for name in NAMES if name.startswith("libbertqa")] + ["PyTorch fp32"]
         for threads in threads_:
             log(f"{title}, {threads} thread(s)")
-            workers = start(NAMES, engines, model, threads, log)
+            workers = start(names, engines, model, threads, log)
             found = {w.name: {"model": model, "threads": threads, "engine": w.name} for w in workers}
             for length in lengths:
                 for worker in workers:
@@ -98,6 +128,8 @@ def measured(chosen, threads_, rounds, log=note):
 def prepare(model, calibration, log):
     """Makes what is not there yet, outside the workers."""
     models.int8_form(model)
+    if kind(model) in OF_TORCH:
+        return
     for make in (
         lambda: models.onnx_file(model, False),
         lambda: models.onnx_file(model, False, int8=True),

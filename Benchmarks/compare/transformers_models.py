@@ -47,6 +47,11 @@ KINDS = {
     "nomic": ("NomicBert", {"max_position_embeddings": 8192}),
     "gte": ("Gte", {"vocab_size": 30_528, "pad_token_id": 0}),
     "jina": ("JinaBert", BASE),
+    "jina-v3": (
+        "JinaV3",
+        {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096},
+    ),
+    "longformer": ("Longformer", {"max_position_embeddings": 4098, "type_vocab_size": 1, "layer_norm_eps": 1e-5}),
     "colbert": ("Bert", VOCABULARY),
     "splade": ("Bert", VOCABULARY),
 }
@@ -59,8 +64,8 @@ def make(name):
     prefix, settings = KINDS[name]
     if layers:
         settings = {**settings, "num_hidden_layers": int(layers)}
-    if name == "jina":
-        return Jina(settings)
+    if name in REFERENCES:
+        return REFERENCES[name](settings)
     config = getattr(transformers, prefix + "Config")(**settings)
     if name in OUTPUTS:
         return OUTPUTS[name](config)
@@ -128,6 +133,25 @@ class Jina(Spans):
         return self.model(input_ids[0], torch.zeros_like(input_ids[0])).unsqueeze(0)
 
 
+class JinaV3(torch.nn.Module):
+    """The same, for vectors of tokens, and without the adapters of a task."""
+
+    names = ("vectors",)
+
+    def __init__(self, settings):
+        super().__init__()
+        sys.path.insert(0, str(FIXTURES))
+        module = importlib.import_module("jina_v3")
+        width, layers, heads, inner = settings.values()
+        self.model = module.JinaV3(VOCABULARY["vocab_size"], width, layers, heads, inner).eval()
+
+    def forward(self, input_ids):
+        return self.model(input_ids[0]).unsqueeze(0)
+
+    def save(self, directory):
+        self.model.save(directory)
+
+
 class LateInteraction(torch.nn.Module):
     """As ColBERT's authors write it: vectors of tokens."""
 
@@ -182,6 +206,7 @@ class Sparse(torch.nn.Module):
 
 
 OUTPUTS = {"colbert": LateInteraction, "splade": Sparse}
+REFERENCES = {"jina": Jina, "jina-v3": JinaV3}
 
 
 def edit(path, **changes):

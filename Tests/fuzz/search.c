@@ -5,7 +5,7 @@ enum { width = 16, rows = 8, most = 16 };
 
 static int64_t number(input *in) {
   int64_t small = (int8_t)draw(in);
-  return draw(in) < 8 ? INT64_MAX - small : small;
+  return draw(in) < 8 ? INT64_MAX - (small < 0 ? -small : small) : small;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -8,6 +8,46 @@ protocol EntityFinder: Sendable {
   ) throws(BertQAError) -> [Result<EntityList, BertQAError>]
 }
 
+/// A text and what its windows had so far.
+protocol EntityWindows {
+  /// The item to read; a text without tokens has no windows.
+  var item: WindowReader.Item { get }
+}
+
+extension WindowReader {
+  /// Returns one result or failure per text, in order.
+  /// - Parameters:
+  ///   - begin: tokenizes a text.
+  ///   - take: takes a window's numbers, in order.
+  ///   - finish: returns the entities of all windows of a text.
+  func entities<Work: EntityWindows>(
+    of texts: [UnsafeBufferPointer<UInt8>], _ monitor: CallMonitor,
+    begin: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Work,
+    take: (Work, Output) throws(BertQAError) -> Void,
+    finish: (Work) throws(BertQAError) -> EntityList
+  ) throws(BertQAError) -> [Result<EntityList, BertQAError>] {
+    try monitor.check()
+    var results = try [Result<EntityList, BertQAError>](results: .missing, count: texts.count, monitor)
+    var work = try [Work?](results: nil, count: texts.count, monitor)
+    try read(count: texts.count, called: "texts", monitor) { index throws(BertQAError) in
+      let one = try monitor.undoing { () throws(BertQAError) in try begin(texts[index]) }
+      let item = one.item
+      if item.windows.isEmpty { results[index] = .success(EntityList()) } else { work[index] = one }
+      return item
+    } failed: { index, error throws(BertQAError) in
+      results[index] = .failure(error)
+      work[index] = nil
+    } deliver: { output throws(BertQAError) in
+      guard let one = work[output.item] else { return }
+      try take(one, output)
+      guard output.isLastOfItem else { return }
+      work[output.item] = nil
+      results[output.item] = .success(try finish(one))
+    }
+    return results
+  }
+}
+
 /// Finds entities of texts with an encoder that labels tokens.
 struct EntityRecognizer: EntityFinder {
   var reader: WindowReader
@@ -40,26 +80,13 @@ struct EntityRecognizer: EntityFinder {
     try options.checkThresholds()
     let aggregator = EntityAggregator(
       labels, aggregation, thresholds: try labels.thresholds(options, aggregation), monitor)
-    try monitor.check()
-    var results = try [Result<EntityList, BertQAError>](results: .missing, count: texts.count, monitor)
-    var work = try [EntityWork?](results: nil, count: texts.count, monitor)
-    try reader.read(count: texts.count, called: "texts", monitor) { index throws(BertQAError) in
-      let one = try monitor.undoing { () throws(BertQAError) in
-        try EntityWork(texts[index], tokenizer, layout, aggregator, labelCount: labels.count, monitor)
-      }
-      if one.hasTokens { work[index] = one } else { results[index] = .success(EntityList()) }
-      return one.item
-    } failed: { index, error throws(BertQAError) in
-      results[index] = .failure(error)
-      work[index] = nil
-    } deliver: { output throws(BertQAError) in
-      guard let one = work[output.item] else { return }
+    return try reader.entities(of: texts, monitor) { text throws(BertQAError) in
+      try EntityWork(text, tokenizer, layout, aggregator, labelCount: labels.count, monitor)
+    } take: { one, output throws(BertQAError) in
       try one.add(output)
-      guard output.isLastOfItem else { return }
-      work[output.item] = nil
-      results[output.item] = .success(try one.result { labels.title($0, aggregation) })
+    } finish: { one throws(BertQAError) in
+      try one.result { labels.title($0, aggregation) }
     }
-    return results
   }
 }
 

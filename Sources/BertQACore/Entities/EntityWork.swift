@@ -3,7 +3,7 @@
 /// Two windows may share tokens. The first half of these, including the middle one of an odd number, gets its
 /// labels from the earlier window, the rest from the later one, so each token's label comes from the window
 /// with the most context.
-final class EntityWork {
+final class EntityWork: EntityWindows {
   private let text: TokenizedText
   private let windows: [WindowLayout.Parts]
   /// The memory that this text accounts for.
@@ -31,12 +31,9 @@ final class EntityWork {
     probabilities = [Double](repeating: 0, count: labelCount)
   }
 
-  /// The item to read; a text without tokens has no windows.
   var item: WindowReader.Item {
-    WindowReader.Item(first: text.tokens.ids[...], second: nil, windows: hasTokens ? windows : [])
+    WindowReader.Item(first: text.tokens.ids[...], second: nil, windows: text.count > 0 ? windows : [])
   }
-
-  var hasTokens: Bool { text.count > 0 }
 
   /// Adds the labels of a window's tokens. Windows come in order.
   func add(_ output: WindowReader.Output) throws(BertQAError) {

@@ -119,33 +119,19 @@ struct PromptedRecognizer: EntityFinder {
     let layouts = try layouts(options, prompt)
     var reader = reader
     reader.frame = WindowFrame(template: prompt.template)
-    try monitor.check()
-    var results = try [Result<EntityList, BertQAError>](results: .missing, count: texts.count, monitor)
-    var work = try [PromptedWork?](results: nil, count: texts.count, monitor)
-    try reader.read(count: texts.count, called: "texts", monitor) { index throws(BertQAError) in
-      let one = try monitor.undoing { () throws(BertQAError) in
-        try PromptedWork(texts[index], tokenizer, layouts, maxWords: scorer.settings.maxWords, monitor)
-      }
-      if one.hasTokens { work[index] = one } else { results[index] = .success(EntityList()) }
-      return one.item
-    } failed: { index, error throws(BertQAError) in
-      results[index] = .failure(error)
-      work[index] = nil
-    } deliver: { output throws(BertQAError) in
-      guard let one = work[output.item] else { return }
+    return try reader.entities(of: texts, monitor) { text throws(BertQAError) in
+      try PromptedWork(text, tokenizer, layouts, maxWords: scorer.settings.maxWords, monitor)
+    } take: { one, output throws(BertQAError) in
       try one.add(
         output, scorer, labels: prompt.tokens, textStart: prompt.template.prefix.count, prompt.rules)
-      guard output.isLastOfItem else { return }
-      work[output.item] = nil
-      results[output.item] = .success(
-        try one.result(prompt.labels, isNested: options.isNested))
+    } finish: { one throws(BertQAError) in
+      try one.result(prompt.labels, isNested: options.isNested)
     }
-    return results
   }
 }
 
 /// The state of one text while the model reads it: its words, and the spans found in the windows so far.
-private final class PromptedWork {
+private final class PromptedWork: EntityWindows {
   private let text: UnsafeBufferPointer<UInt8>
   private let spans: WordSpans
   private let windows: [WindowLayout.Parts]
@@ -172,12 +158,10 @@ private final class PromptedWork {
     memory.append(monitor.part(since: before))
   }
 
-  /// The item to read; a text without tokens has no windows.
   var item: WindowReader.Item {
-    WindowReader.Item(first: spans.tokens.ids[...], second: nil, windows: hasTokens ? windows : [])
+    WindowReader.Item(
+      first: spans.tokens.ids[...], second: nil, windows: spans.tokens.count > 0 ? windows : [])
   }
-
-  var hasTokens: Bool { spans.tokens.count > 0 }
 
   /// Adds the spans of a window's words. Windows come in order.
   func add(

@@ -14,6 +14,9 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
+// The steps in the range of an int8 activation where byte products do not saturate.
+enum { BQ_BYTE_STEPS = 253 };
+
 #define BQ_PASTE_(a, b) a##_##b
 #define BQ_PASTE(a, b) BQ_PASTE_(a, b)
 

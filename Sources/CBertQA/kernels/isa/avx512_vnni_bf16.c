@@ -19,7 +19,7 @@
 const bq_kernels bq_kernels_avx512_vnni_bf16 = {
     .isa = BQ_ISA_AVX512_VNNI_BF16,
     BQ_AVX512_F32,
-    .byte_steps = 253,
+    .byte_steps = BQ_BYTE_STEPS,
     .quantize_u8 = bq_quantize_u8_avx512_vnni,
     .linear_s8 = bq_linear_s8_avx512_vnni,
     .attention_s8 = bq_attention_s8_avx512_vnni,

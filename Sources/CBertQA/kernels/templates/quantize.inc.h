@@ -9,7 +9,7 @@
 #ifdef HAS_BYTE_PAIRS
 enum { BYTE_STEPS = 126 };
 #else
-enum { BYTE_STEPS = 253 };
+enum { BYTE_STEPS = BQ_BYTE_STEPS };
 #endif
 
 // round(x · inverse) + zero, by adding the 1.5 · 2^23 within `zero`: four features' bytes in each

@@ -5,32 +5,11 @@ import Testing
 
 /// Sentences, what transformers' model computes of them and what its pipeline finds (generate-tiny-models.py).
 private struct TaggedTexts: Decodable {
-  /// A range in characters, a label and a score.
-  struct Found: Decodable, Equatable {
-    var start: Int
-    var end: Int
-    var label: String
-    var score: Float
-
-    init(_ entity: Entity) {
-      (start, end) = (entity.codePoints.start, entity.codePoints.end)
-      (label, score) = (entity.label, entity.score)
-    }
-
-    init(from decoder: any Decoder) throws {
-      var values = try decoder.unkeyedContainer()
-      start = try values.decode(Int.self)
-      end = try values.decode(Int.self)
-      label = try values.decode(String.self)
-      score = try values.decode(Float.self)
-    }
-  }
-
   var texts: [String]
   /// [text][token][label]
   var logits: [[[Float]]]
   /// By strategy and text.
-  var entities: [String: [[Found]]]
+  var entities: [String: [[FoundEntity]]]
 
   init(_ name: String) throws {
     let data = try Data(contentsOf: URL(fileURLWithPath: TinyModel.path(name) + "/expected.json"))
@@ -82,7 +61,7 @@ private struct TaggedTexts: Decodable {
       #expect(result.windowCount == 1)
       #expect(result.entities.count == list.count)
       for (entity, found) in zip(result.entities, list) {
-        var same = TaggedTexts.Found(entity)
+        var same = FoundEntity(entity)
         #expect(abs(same.score - found.score) < 2e-5)
         same.score = found.score
         #expect(same == found)

@@ -5,34 +5,11 @@ import Testing
 
 /// Sentences, and what the package gliner finds in them (generate-tiny-gliner.py).
 private struct PromptedTexts: Decodable {
-  /// A range in characters, a label and a score.
-  struct Found: Decodable, Comparable {
-    var start: Int
-    var end: Int
-    var label: String
-    var score: Float
-
-    init(_ entity: Entity) {
-      (start, end) = (entity.codePoints.start, entity.codePoints.end)
-      (label, score) = (entity.label, entity.score)
-    }
-
-    init(from decoder: any Decoder) throws {
-      var values = try decoder.unkeyedContainer()
-      start = try values.decode(Int.self)
-      end = try values.decode(Int.self)
-      label = try values.decode(String.self)
-      score = try values.decode(Float.self)
-    }
-
-    static func < (a: Self, b: Self) -> Bool { (a.start, -a.end) < (b.start, -b.end) }
-  }
-
   var labels: [String]
   var threshold: Float
   var texts: [String]
-  var flat: [[Found]]
-  var nested: [[Found]]
+  var flat: [[FoundEntity]]
+  var nested: [[FoundEntity]]
 
   init(_ model: String) throws {
     let data = try Data(contentsOf: URL(fileURLWithPath: TinyModel.path(model) + "/expected.json"))
@@ -58,8 +35,8 @@ private struct PromptedTexts: Decodable {
     return options
   }
 
-  private func expectEqual(_ found: [Entity], _ wanted: [PromptedTexts.Found]) {
-    let found = found.map(PromptedTexts.Found.init)
+  private func expectEqual(_ found: [Entity], _ wanted: [FoundEntity]) {
+    let found = found.map(FoundEntity.init)
     #expect(found.count == wanted.count)
     for (var one, other) in zip(found, wanted) {
       #expect(abs(one.score - other.score) < 1e-4)
@@ -86,7 +63,9 @@ private struct PromptedTexts: Decodable {
     var options = Self.options(expected)
     options.isNested = true
     let results = try Context(tiny: model).entities(of: expected.texts, options: options)
-    for (result, list) in zip(results, expected.nested) { expectEqual(result.entities, list.sorted()) }
+    for (result, list) in zip(results, expected.nested) {
+      expectEqual(result.entities, list.sorted { ($0.start, -$0.end) < ($1.start, -$1.end) })
+    }
   }
 
   @Test(arguments: models) func thresholdLeavesOutLowerScores(model: String) throws {

@@ -1,0 +1,22 @@
+@testable import BertQACore
+
+/// An entity that another program finds, in a fixture's expected.json: a range in characters, a label and a score.
+struct FoundEntity: Decodable, Equatable {
+  var start: Int
+  var end: Int
+  var label: String
+  var score: Float
+
+  init(_ entity: Entity) {
+    (start, end) = (entity.codePoints.start, entity.codePoints.end)
+    (label, score) = (entity.label, entity.score)
+  }
+
+  init(from decoder: any Decoder) throws {
+    var values = try decoder.unkeyedContainer()
+    start = try values.decode(Int.self)
+    end = try values.decode(Int.self)
+    label = try values.decode(String.self)
+    score = try values.decode(Float.self)
+  }
+}

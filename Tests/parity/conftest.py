@@ -17,6 +17,8 @@ from transformers import (
     MPNetForQuestionAnswering,
 )
 
+import bertqa
+
 VOCABULARY = 30522
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 # Made-up words of one piece each, and endings.
@@ -115,6 +117,28 @@ def checkpoint(request, tmp_path_factory):
     model.save_pretrained(directory)
     write_tokenizer(directory)
     yield directory, model.float()
+
+
+# The root mean square of the logits' errors, as a share of their standard deviation. Random weights magnify rounding,
+# but less than a wrong computation would.
+ROUNDING = {"bf16": 0.05, "int8": 0.2, "stored int8": 0.2}
+
+
+def reduced_precisions(directory, quantized):
+    """Yields (name, context) of a model in bf16, where the CPU has it, in int8, and in the int8 form, made at `quantized`."""
+    bertqa.quantize(directory, quantized)
+    for name, path, precision in (
+        ("bf16", directory, "bf16"),
+        ("int8", directory, "int8"),
+        ("stored int8", quantized, "auto"),
+    ):
+        try:
+            context = bertqa.Context(path, precision=precision)
+        except bertqa.Unsupported:
+            assert precision == "bf16"
+            continue
+        with context:
+            yield name, context
 
 
 def write_tokenizer(directory, **settings):

@@ -1,8 +1,6 @@
 """Directories as the Hub has them, by their kind, beside transformers and sentence-transformers in fp32."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 import bertqa
-from conftest import SPECIAL, WORDS, randomise, text_of, write_tokenizer
+from conftest import SPECIAL, WORDS, randomise, reduced_precisions, text_of, write_tokenizer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "BertQACoreTests" / "Fixtures"))
 import jina_v3  # noqa: E402
@@ -47,6 +45,14 @@ FAMILIES = {
     "NomicBert": BERT,
     "Gte": {**BERT, "pad_token_id": 0, "type_vocab_size": 2},
 }
+
+
+LEAST_COSINES = {"bf16": 0.999, "int8": 0.99, "stored int8": 0.99}
+
+
+def cosines(ours, theirs):
+    """Of rows."""
+    return (ours * theirs).sum(1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(theirs, axis=1)
 
 
 def save(kind, config, directory, seed=1):
@@ -227,11 +233,10 @@ def test_dense(modes, activation, normalizes, tmp_path):
         model = sentence_encoder(tmp_path / folder, modes, *dense, normalizes=normalizes)
         assert distance(model) < TOLERANCE
         theirs = SentenceTransformer(str(model), device="cpu").encode(TEXTS)
-        bertqa_quantize(model, tmp_path / folder / "int8")
+        bertqa.quantize(model, tmp_path / folder / "int8")
         with bertqa.Context(tmp_path / folder / "int8") as context:
             ours = np.asarray(context.embed(TEXTS))
-        cosines = (ours * theirs).sum(1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(theirs, axis=1)
-        assert cosines.min() > 0.99
+        assert cosines(ours, theirs).min() > 0.99
 
 
 @pytest.mark.parametrize("heads", [8, 12])
@@ -255,20 +260,8 @@ def test_jina_bert(heads, tmp_path):
             assert context.info.max_position_embeddings == 8192
             assert np.abs(ours - theirs).max() < TOLERANCE
             assert np.array_equal(np.asarray(context.embed(texts[3])), ours[3])
-    bertqa_quantize(tmp_path, tmp_path / "int8")
-    for directory, precision, least in (
-        (tmp_path, "bf16", 0.999),
-        (tmp_path, "int8", 0.99),
-        (tmp_path / "int8", "auto", 0.99),
-    ):
-        try:
-            context = bertqa.Context(directory, precision=precision)
-        except bertqa.Unsupported:
-            continue  # bf16 needs a CPU with it
-        with context:
-            rounded = np.asarray(context.embed(texts))
-        cosines = (rounded * theirs).sum(1) / np.linalg.norm(rounded, axis=1) / np.linalg.norm(theirs, axis=1)
-        assert cosines.min() > least, precision
+    for precision, context in reduced_precisions(tmp_path, tmp_path / "int8"):
+        assert cosines(np.asarray(context.embed(texts)), theirs).min() > LEAST_COSINES[precision], precision
 
 
 def test_jina_v3(tmp_path):
@@ -295,21 +288,10 @@ def test_jina_v3(tmp_path):
                 assert np.abs(ours - rows).max() < TOLERANCE
                 assert np.array_equal(np.asarray(context.embed(texts[3], prompt_name=task)), ours[3])
             assert not np.allclose(theirs[None], ours, atol=0.01)
-    bertqa.quantize(tmp_path, tmp_path / "int8")
-    for directory, precision, least in (
-        (tmp_path, "bf16", 0.999),
-        (tmp_path, "int8", 0.99),
-        (tmp_path / "int8", "auto", 0.99),
-    ):
-        try:
-            context = bertqa.Context(directory, precision=precision)
-        except bertqa.Unsupported:
-            continue  # bf16 needs a CPU with it
-        with context:
-            for task, rows in theirs.items():
-                rounded = np.asarray(context.embed(texts, prompt_name=task))
-                lengths = np.linalg.norm(rounded, axis=1) * np.linalg.norm(rows, axis=1)
-                assert ((rounded * rows).sum(1) / lengths).min() > least, (precision, task)
+    for precision, context in reduced_precisions(tmp_path, tmp_path / "int8"):
+        for task, rows in theirs.items():
+            rounded = np.asarray(context.embed(texts, prompt_name=task))
+            assert cosines(rounded, rows).min() > LEAST_COSINES[precision], (precision, task)
 
 
 @pytest.mark.parametrize("modes", [[mode] for mode in MODES] + [MODES], ids="+".join)
@@ -327,11 +309,6 @@ def test_prompts(modes, is_pooled, tmp_path):
             assert np.abs(ours - theirs).max() < TOLERANCE
         theirs = reference.encode(TEXTS, prompt="said: ")
         assert np.abs(np.asarray(context.embed(TEXTS, prompt="said: ")) - theirs).max() < TOLERANCE
-
-
-def bertqa_quantize(source, output):
-    tool = Path(os.environ["BERTQA_LIBRARY"]).parent.parent / "bin" / "bertqa"
-    subprocess.run([tool, "quantize", source, output], check=True, capture_output=True)
 
 
 def test_a_folder_of_the_encoder(tmp_path):

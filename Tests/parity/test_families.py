@@ -5,9 +5,6 @@ a piece of texts too.
 """
 
 import functools
-import os
-import pathlib
-import subprocess
 
 import numpy as np
 import pytest
@@ -24,11 +21,10 @@ from transformers import (
 )
 
 import bertqa
-from conftest import PAIRS, TEXTS, randomise, write_tokenizer
+from conftest import PAIRS, ROUNDING, TEXTS, randomise, reduced_precisions, write_tokenizer
 from test_logits import BATCHES, logits, windows_of
 
 TOLERANCE = 1e-4
-TOOL = pathlib.Path(os.environ["BERTQA_PREFIX"]) / "bin" / "bertqa"
 ROBERTA = {"vocab_size": 30522, "max_position_embeddings": 514, "type_vocab_size": 1, "layer_norm_eps": 1e-5}
 SMALL = {"hidden_size": 384, "num_hidden_layers": 4, "num_attention_heads": 6, "intermediate_size": 1536}
 BASE = {"hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072}
@@ -82,11 +78,10 @@ def build(name, head, folder):
     model.to(dtype)
     directory = folder / f"{prefix}{head}-{len(name)}"
     model.save_pretrained(directory, max_shard_size=shards)
-    write_tokenizer(directory)
-    tokenizer = BertTokenizer.from_pretrained(directory)
-    if config.model_type in ("roberta", "xlm-roberta", "camembert"):
-        tokenizer.model_input_names = ["input_ids", "attention_mask"]
-    return directory, model.float(), tokenizer
+    # Theirs have no types of tokens.
+    untyped = config.model_type in ("roberta", "xlm-roberta", "camembert")
+    write_tokenizer(directory, **{"model_input_names": ["input_ids", "attention_mask"]} if untyped else {})
+    return directory, model.float(), BertTokenizer.from_pretrained(directory)
 
 
 @pytest.fixture(scope="module")
@@ -133,21 +128,10 @@ def test_other_precisions(name, folder, tmp_path):
     directory, model, _ = build(name, "ForQuestionAnswering", folder)
     windows = windows_of(BATCHES["ragged"])
     theirs = np.concatenate([reference(model, *window) for window in windows], axis=1)
-    subprocess.run([TOOL, "quantize", directory, tmp_path / "int8"], check=True, capture_output=True)
-    for precision, path, bound in (
-        ("bf16", directory, 0.05),
-        ("int8", directory, 0.2),
-        ("int8", tmp_path / "int8", 0.2),
-    ):
-        try:
-            context = bertqa.Context(path, precision=precision)
-        except bertqa.Unsupported:
-            assert precision == "bf16"
-            continue
-        with context:
-            ours = np.concatenate(logits(context, windows), axis=1)
+    for precision, context in reduced_precisions(directory, tmp_path / "int8"):
+        ours = np.concatenate(logits(context, windows), axis=1)
         error = np.sqrt(((ours - theirs) ** 2).mean()) / theirs.std()
-        assert 0 < error < bound, (precision, path.name)
+        assert 0 < error < ROUNDING[precision], precision
 
 
 @pytest.mark.parametrize("name", FAMILIES)

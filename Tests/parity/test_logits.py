@@ -46,6 +46,18 @@ def logits(context, windows):
     return [np.asarray(window, dtype=np.float32) for window in got]
 
 
+def require_same_bits(directory, windows, precision):
+    """Neither the windows in a call nor its threads change a window's logits."""
+    results = []
+    for threads in (1, 2, 5):
+        with bertqa.Context(directory, precision=precision, threads=threads) as context:
+            results.append(logits(context, windows))
+            results.append([logits(context, [window])[0] for window in windows])
+    for result in results[1:]:
+        for window, expected in zip(result, results[0]):
+            assert np.array_equal(window, expected)
+
+
 @pytest.mark.parametrize("name", BATCHES)
 def test_logits(checkpoint, name):
     directory, model = checkpoint
@@ -62,11 +74,4 @@ def test_logits(checkpoint, name):
 def test_bits_do_not_depend_on_company_or_threads(checkpoint):
     directory, _ = checkpoint
     windows = windows_of(BATCHES["ragged"])
-    results = []
-    for threads in (1, 2, 5):
-        with bertqa.Context(directory, precision="f32", threads=threads) as context:
-            results.append(logits(context, windows))
-            results.append([logits(context, [window])[0] for window in windows])
-    for result in results[1:]:
-        for window, expected in zip(result, results[0]):
-            assert np.array_equal(window, expected)
+    require_same_bits(directory, windows, "f32")

@@ -13,9 +13,9 @@ from transformers import (
 )
 
 import bertqa
-from conftest import VOCABULARY, randomise, text_of, write_tokenizer
+from conftest import ROUNDING, VOCABULARY, randomise, reduced_precisions, text_of, write_tokenizer
 from test_classify import logits_of
-from test_logits import logits, windows_of
+from test_logits import logits, require_same_bits, windows_of
 
 TOLERANCE = 1e-4
 CONFIG = {
@@ -80,34 +80,15 @@ def test_logits(reader):
 @pytest.mark.parametrize("precision", ["f32", "auto", "int8"])
 def test_bits_do_not_depend_on_company_or_threads(reader, precision):
     directory, windows, _ = reader
-    results = []
-    for threads in (1, 3):
-        with bertqa.Context(directory, precision=precision, threads=threads) as context:
-            results.append(logits(context, windows))
-            results.append([logits(context, [window])[0] for window in windows])
-    for result in results[1:]:
-        for window, expected in zip(result, results[0]):
-            assert np.array_equal(window, expected)
+    require_same_bits(directory, windows, precision)
 
 
 def test_other_precisions(reader, tmp_path):
     directory, windows, expected = reader
-    bertqa.quantize(directory, tmp_path / "int8")
-    for path, precision, bound in (
-        (directory, "bf16", 0.05),
-        (directory, "int8", 0.2),
-        (tmp_path / "int8", "auto", 0.2),
-    ):
-        try:
-            context = bertqa.Context(path, precision=precision)
-        except bertqa.Unsupported:
-            assert precision == "bf16"
-            continue
-        with context:
-            got = logits(context, windows)
-        for ours, theirs in zip(got, expected):
+    for precision, context in reduced_precisions(directory, tmp_path / "int8"):
+        for ours, theirs in zip(logits(context, windows), expected):
             error = np.sqrt(((ours - theirs) ** 2).mean()) / theirs.std()
-            assert 0 < error < bound, (precision, theirs.shape)
+            assert 0 < error < ROUNDING[precision], (precision, theirs.shape)
 
 
 def test_question_as_transformers_finds_it(tmp_path):

@@ -15,7 +15,7 @@ from transformers import (
 import bertqa
 from conftest import VOCABULARY, randomise, text_of, write_tokenizer
 from test_classify import logits_of
-from test_logits import logits, reference, windows_of
+from test_logits import logits, reference, require_same_bits, windows_of
 
 TOLERANCE = 1e-4
 SPECIAL = {
@@ -93,14 +93,7 @@ def test_logits(reader):
 @pytest.mark.parametrize("precision", ["f32", "auto", "int8"])
 def test_bits_do_not_depend_on_company_or_threads(reader, precision):
     directory, _, windows = reader
-    results = []
-    for threads in (1, 2, 5):
-        with bertqa.Context(directory, precision=precision, threads=threads) as context:
-            results.append(logits(context, windows))
-            results.append([logits(context, [window])[0] for window in windows])
-    for result in results[1:]:
-        for window, expected in zip(result, results[0]):
-            assert np.array_equal(window, expected)
+    require_same_bits(directory, windows, precision)
 
 
 def test_without_prefix_and_sharded(reader, tmp_path):

@@ -577,7 +577,8 @@ enum {
   BERTQA_COLLECTION_ADD_PASSAGE = 8,
   /* ?1 first, ?2 last id: adds the words of passages to the full-text index. */
   BERTQA_COLLECTION_ADD_WORDS = 9,
-  /* ?1 id of the first passage, ?2 count, ?3 rows, ?4 scales: adds vectors. */
+  /* ?1 id of the first passage, ?2 count, ?3 rows, ?4 scales: adds vectors: each of the document's title,
+   * if it has one, a newline and the passage. */
   BERTQA_COLLECTION_ADD_VECTORS = 10,
   /* ?1 name: removes the document with this name that is not of a file. */
   BERTQA_COLLECTION_REMOVE_DOCUMENT = 11

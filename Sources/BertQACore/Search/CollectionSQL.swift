@@ -51,7 +51,8 @@ package enum CollectionSQL: Int32, CaseIterable {
     case .setModel: "INSERT OR REPLACE INTO model(id, name, length, fingerprint) VALUES (1, ?1, ?2, ?3)"
     case .addDocument: "INSERT INTO documents(file, name, title, fields) VALUES (?1, ?2, ?3, ?4)"
     case .addPassage: "INSERT INTO passages(document, start, end, line, text) VALUES (?1, ?2, ?3, ?4, ?5)"
-    case .addWords: "INSERT INTO words(rowid, text) SELECT id, text FROM passages WHERE id BETWEEN ?1 AND ?2"
+    case .addWords:
+      "INSERT INTO words(rowid, title, text) SELECT id, title, text FROM texts WHERE id BETWEEN ?1 AND ?2"
     case .addVectors: "INSERT INTO vectors(first, count, rows, scales) VALUES (?1, ?2, ?3, ?4)"
     case .removeDocument: "DELETE FROM documents WHERE file IS NULL AND name = ?1"
     }
@@ -100,8 +101,10 @@ package enum CollectionSQL: Int32, CaseIterable {
       length INTEGER NOT NULL,
       fingerprint BLOB NOT NULL
     );
+    CREATE VIEW texts(id, title, text) AS
+      SELECT p.id, d.title, p.text FROM passages p JOIN documents d ON d.id = p.document;
     CREATE VIRTUAL TABLE words USING fts5(
-      text, content='passages', content_rowid='id', tokenize='porter unicode61'
+      title, text, content='texts', content_rowid='id', tokenize='porter unicode61'
     );
     CREATE VIEW cuts(first, last) AS SELECT 0, 0;
     CREATE TRIGGER cut_vectors INSTEAD OF INSERT ON cuts WHEN new.first IS NOT NULL BEGIN
@@ -119,7 +122,8 @@ package enum CollectionSQL: Int32, CaseIterable {
     END;
     CREATE TRIGGER document_removed BEFORE DELETE ON documents BEGIN
       INSERT INTO cuts SELECT min(id), max(id) FROM passages WHERE document = old.id;
-      INSERT INTO words(words, rowid, text) SELECT 'delete', id, text FROM passages WHERE document = old.id;
+      INSERT INTO words(words, rowid, title, text)
+        SELECT 'delete', id, old.title, text FROM passages WHERE document = old.id;
       DELETE FROM passages WHERE document = old.id;
     END;
     CREATE TRIGGER file_removed BEFORE DELETE ON files BEGIN

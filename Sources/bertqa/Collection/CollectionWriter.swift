@@ -7,7 +7,7 @@ final class CollectionWriter {
   private let hasVectors: Bool
   private let command: String
   private var steps: [Step] = []
-  private var passages: [[UInt8]] = []
+  private var passages: [Passage] = []
   private var passageBytes = 0
   /// Called while a batch is computed.
   var call: () -> CallOptions = { CallOptions() }
@@ -27,6 +27,12 @@ final class CollectionWriter {
     case endFile(hash: UInt64)
     case same(path: String, SourceStatus)
     case remove(file: Int64)
+  }
+
+  private struct Passage {
+    /// That of the document and a newline, which the vector covers, too; or empty.
+    var title: [UInt8]
+    var text: [UInt8]
   }
 
   /// - Parameter context: the embedding model, or only its tokenizer for a collection without vectors.
@@ -101,6 +107,7 @@ final class CollectionWriter {
     hasLines: Bool
   ) throws(ToolError) {
     steps.append(.document(name: name, title: title, fields: fields))
+    let heading = title.map { $0 + [UInt8(ascii: "\n")] } ?? []
     var start = 0
     var (line, lineByte) = (1, 0)
     while start < text.count {
@@ -116,7 +123,7 @@ final class CollectionWriter {
           lineByte = first
         }
         steps.append(.passage(start: first, end: start + range.end, line: hasLines ? line : nil))
-        passages.append(Array(piece[range.start..<range.end]))
+        passages.append(Passage(title: heading, text: Array(piece[range.start..<range.end])))
         passageBytes += range.count
         try flushIfLarge()
       }
@@ -182,7 +189,7 @@ final class CollectionWriter {
             PassageCollection.sql(.addPassage),
             [
               .integer(document), .integer(Int64(start)), .integer(Int64(end)),
-              line.map { .integer(Int64($0)) } ?? .null, .text(passages[passage]),
+              line.map { .integer(Int64($0)) } ?? .null, .text(passages[passage].text),
             ])
           first = first ?? database.lastID
           passage += 1
@@ -226,12 +233,13 @@ final class CollectionWriter {
     options.call = call()
     options.promptName = PromptName.document
     // One block of memory for all texts.
-    let texts = passages.flatMap { $0 }
+    let texts = passages.flatMap { $0.title + $0.text }
     let floats = try texts.withElements { texts throws(ToolError) in
       var start = 0
       let pairs = passages.map { passage in
-        defer { start += passage.count }
-        return TextPair(text: UnsafeBufferPointer(rebasing: texts[start..<start + passage.count]))
+        let end = start + passage.title.count + passage.text.count
+        defer { start = end }
+        return TextPair(text: UnsafeBufferPointer(rebasing: texts[start..<end]))
       }
       return try ofCore(command) { () throws(BertQAError) in try context.embed(pairs, options: options) }
     }

@@ -23,10 +23,10 @@ struct SourceReading {
     OptionRow(.idField, value: "FIELD", "field of a record's name; default: the number of its line"),
     OptionRow(
       .titleField, value: "FIELD", "field of a record's title; default: none",
-      detail: "A record without it is not read."),
+      detail: "A record may lack it."),
     OptionRow(
       .field, value: "FIELD", "store this field of records, too; may be given several times",
-      detail: "'bertqa search --field' chooses documents by it. A record without it is not read."),
+      detail: "'bertqa search --field' chooses documents by it. A record may lack it."),
     OptionRow(
       .convert, value: "END=COMMAND",
       "read files whose names end in END through a shell command; may be given several times",
@@ -116,9 +116,6 @@ struct SourceReading {
 
   // MARK: - Records
 
-  /// The fields that have a meaning besides the text's.
-  private var named: [ParsedOption] { [idField, titleField].compactMap { $0 } }
-
   private func readRecords(
     _ file: ArgumentText, _ format: RecordFormat, to writer: CollectionWriter, problem: (String) -> Void
   ) throws(ToolError) {
@@ -137,24 +134,29 @@ struct SourceReading {
           problem("line \(record.number): \(flaw.message)")
           continue
         }
-        if record.hasNoText { continue }
         // In the order of `form`.
-        let count = 1 + named.count + storedFields.count
+        let count = 1 + [idField, titleField].count { $0 != nil } + storedFields.count
         var fields = block.fields[record.firstField...].prefix(count).map(block.text)[...]
         let text = fields.removeFirst()
         let name = idField == nil ? Array("\(record.number)".utf8) : Array(fields.removeFirst())
-        let title = titleField == nil ? nil : Array(fields.removeFirst())
-        try writer.add(text, name: name, title: title, fields: stored(fields), hasLines: false)
+        let title = titleField == nil ? [] : Array(fields.removeFirst())
+        if let idField, name.isEmpty {
+          problem("line \(record.number): the field '\(idField.string)' is empty")
+          continue
+        }
+        if record.hasNoText { continue }
+        try writer.add(
+          text, name: name, title: title.isEmpty ? nil : title, fields: stored(fields), hasLines: false)
       }
     }
   }
 
-  /// Returns the values of the stored fields as an object of JSON; nil for none.
+  /// Returns the values of the stored fields that a record has as an object of JSON; nil for none.
   private func stored(_ values: ArraySlice<UnsafeBufferPointer<UInt8>>) -> [UInt8]? {
-    if storedFields.isEmpty { return nil }
+    if values.allSatisfy(\.isEmpty) { return nil }
     var writer = JSONWriter()
     writer.object { writer in
-      for (field, value) in zip(storedFields, values) {
+      for (field, value) in zip(storedFields, values) where !value.isEmpty {
         writer.key(field.string)
         writer.string(value)
       }
@@ -168,11 +170,14 @@ struct SourceReading {
       return try FieldPath(given, isColumn: format.isTable)
     }
     var texts = [try path(textField, "text")]
-    for field in named + storedFields { texts.append(try path(field, "")) }
+    if let idField { texts.append(try path(idField, "")) }
+    let requiredCount = texts.count
+    for field in [titleField].compactMap({ $0 }) + storedFields { texts.append(try path(field, "")) }
     return RecordForm(
       format: format,
       fields: RecordFields(
-        texts: texts, stringCount: 1, output: FieldPath(member: Array("bertqa".utf8)),
+        texts: texts, stringCount: 1, requiredCount: requiredCount,
+        output: FieldPath(member: Array("bertqa".utf8)),
         maximumTextBytes: Int(Int32.max), nullText: .skip))
   }
 

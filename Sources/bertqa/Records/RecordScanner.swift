@@ -30,6 +30,8 @@ struct RecordFields {
   /// The number of leading texts that must be strings. The others may be numbers or booleans, as the input
   /// spells them.
   let stringCount: Int
+  /// The number of leading texts that a record must have. The others are empty if they are missing or null.
+  var requiredCount = Int.max
   var id: FieldPath?
   /// The path of the result.
   let output: FieldPath

@@ -83,6 +83,27 @@ def test_words_only(tmp_path):
         assert notes.search("apartment") == []
 
 
+def test_titles_count(tmp_path):
+    """A passage is found by its document's title."""
+    text = "Ann Smith signed on 3 May."
+    with bertqa.Collection(tmp_path / "words.db", words_only=True) as notes:
+        notes.add("a", text, title="The rental contract")
+        assert [hit.text for hit in notes.search("contracts")] == [text]
+        notes.add("a", text)
+        assert notes.search("contracts") == []
+    with (
+        bertqa.Context(task="embed") as embedder,
+        bertqa.Collection(tmp_path / "all.db", embedder=embedder) as notes,
+    ):
+        notes.add("a", text, title="The rental contract")
+        [hit] = notes.search("apartment")
+        question, passage = (
+            embedder.embed(each, normalize=True) for each in ("apartment", f"The rental contract\n{text}")
+        )
+        cosine = sum(a * b for a, b in zip(question, passage))
+        assert hit.score == pytest.approx(library().search_score(cosine, 0.0), abs=0.01)
+
+
 def test_prompts_of_the_model(tmp_path):
     """The question is embedded as a query, and passages as documents."""
     directory = tmp_path / "model"

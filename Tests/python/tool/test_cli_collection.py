@@ -1,5 +1,6 @@
 """`bertqa index`, `bertqa search` and `bertqa ask` of a collection."""
 
+import csv
 import ctypes
 import gzip
 import json
@@ -13,6 +14,7 @@ from email.message import EmailMessage
 
 import pytest
 
+import bertqa
 from cli import environment, run
 from conftest import LONG, TOOL
 
@@ -355,6 +357,39 @@ def test_fields_of_records(tmp_path):
     assert found("--field", "year=2024", "--path", "*.txt", code=1) == found("--field", "other=*", code=1) == []
     answer = ask(path, "Which colour has the lamp?", "--field", "author=Bob")["answers"][0]
     assert answer["text"] == "red"
+    # Titles count: in the words, and in the vectors as in Python's.
+    assert "The lamp is blue." in run("search", "-k", "1", path, "Carla")[0]
+    with bertqa.Collection(tmp_path / "same.db") as same:
+        for name, colour, author in ("a", "green", "Ann"), ("b", "red", "Bob"), ("c", "blue", "Carla"):
+            same.add(name, f"The lamp is {colour}.", title=author)
+    vectors = "SELECT rows, scales FROM vectors"
+    assert rows(path, vectors) == rows(tmp_path / "same.db", vectors)
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv"])
+def test_records_may_lack_a_title_and_fields(tmp_path, ending):
+    path, file = tmp_path / "table.db", tmp_path / ("reports" + ending)
+    records = [
+        {"id": "a", "text": "The lamp is green.", "title": "Lamps", "year": 2023},
+        {"id": "b", "text": "The lamp is red.", "title": None, "year": None},
+        {"id": "c", "text": None, "title": "No text", "year": 2024},
+        {"id": None, "text": "The lamp is grey.", "title": "No id", "year": 2024},
+        {"id": "e", "text": "The lamp is blue."},
+    ]
+    with open(file, "w", newline="") as output:
+        if ending == ".csv":
+            writer = csv.DictWriter(output, records[0])
+            writer.writeheader()
+            writer.writerows(records)
+        else:
+            output.writelines(json.dumps(record) + "\n" for record in records)
+    output, errors = run(
+        "index", "--id-field", "id", "--title-field", "title", "--field", "year", path, file, code=3
+    )  # fmt: skip
+    assert output.startswith("1 new") and "the field 'id' is empty" in errors and len(errors.splitlines()) == 1
+    assert rows(path, "SELECT name, title, fields FROM documents") == [
+        ("a", "Lamps", '{"year":"2023"}'), ("b", None, None), ("e", None, None)
+    ]  # fmt: skip
 
 
 def test_words_only(tmp_path, notes):

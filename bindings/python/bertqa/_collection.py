@@ -106,7 +106,8 @@ class Collection:
     ):
         self._context, self._embedder = context, embedder
         self._added: List[Tuple[Any, ...]] = []
-        self._passages: List[bytes] = []
+        #: Each with its document's title and a newline, or b"", before it.
+        self._passages: List[Tuple[bytes, bytes]] = []
         self._database: Optional[sqlite3.Connection] = sqlite3.connect(
             os.fspath(path), isolation_level=None, timeout=10
         )
@@ -186,7 +187,8 @@ class Collection:
         found = [(ranges[i].start, ranges[i].end) for i in range(lib.passages_count(handle.pointer))]
         kept = [(start, end) for start, end in found if end > start]
         self._added.append((name, title, json.dumps(dict(fields)) if fields else None, kept))
-        self._passages += [data[start:end] for start, end in kept]
+        heading = b"" if title is None else encoded(title) + b"\n"
+        self._passages += [(heading, data[start:end]) for start, end in kept]
         if len(self._passages) >= _BATCH:
             self.flush()
 
@@ -209,7 +211,7 @@ class Collection:
                 database.execute(_sql(_REMOVE_DOCUMENT), (name,))
                 document = database.execute(_sql(_ADD_DOCUMENT), (None, name, title, fields)).lastrowid
                 for start, end in ranges:
-                    text = next(passages).decode("utf-8", "replace")
+                    text = next(passages)[1].decode("utf-8", "replace")
                     cursor = database.execute(_sql(_ADD_PASSAGE), (document, start, end, None, text))
                     first = cursor.lastrowid if first is None else first
             if first is not None:
@@ -224,7 +226,8 @@ class Collection:
 
     def _vectors(self) -> Tuple[bytes, bytes]:
         """Returns the rows and scales of the passages that were added."""
-        embeddings = self._embedding().embed(self._passages, prompt_name="document")
+        texts = [heading + text for heading, text in self._passages]
+        embeddings = self._embedding().embed(texts, prompt_name="document")
         count, length = len(self._passages), self._embedding().info.embedding_length
         floats = array("f")
         for vector in embeddings:

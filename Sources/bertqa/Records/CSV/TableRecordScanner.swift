@@ -129,7 +129,7 @@ struct TableRecordScanner: RecordScanner {
         record.problem = block.source.encodingProblem
         return
       }
-      if text.range.isEmpty, fields.nullText == .skip { record.hasNoText = true }
+      if text.range.isEmpty, fields.nullText == .skip, slot < fields.requiredCount { record.hasNoText = true }
       block.fields.append(text)
     }
   }

@@ -35,7 +35,13 @@ struct JSONRecordScanner: RecordScanner {
     record.place = place
     record.firstField = block.fields.count
     for (index, field) in fields.texts.enumerated() {
-      guard let value = scanner.values[index] else {
+      let found = scanner.values[index]
+      if index >= fields.requiredCount, found == nil || found?.kind == .null {
+        let end = record.content.upperBound
+        block.fields.append(FieldText(isDecoded: false, range: end..<end, spelled: end..<end))
+        continue
+      }
+      guard let value = found else {
         record.problem = fields.missing(field)
         return
       }

@@ -57,11 +57,31 @@ def best_threshold(rows):
 
 
 Measured = collections.namedtuple("Measured", "source answerable exact f1 gap text score null_score "
-                                  "probability no_answer_probability windows rise", defaults=(1, 0.0))  # fmt: skip
+                                  "probability no_answer_probability windows rise right",
+                                  defaults=(1, 0.0, False))  # fmt: skip
 Measured.__doc__ = """The library's best answer to a question.
 
 gap: minus `rise`, by which the model raises its threshold for that many windows, so that it compares with the model's own.
+right: true if the answer has all words of a true one, in their order.
 """
+
+
+def measurement(question, result, own):
+    """The `Measured` of a question's result.
+
+    own: the model's own threshold.
+    """
+    truths = [answer["text"] for answer in question["answers"]]
+    answer = result.answer
+    text = answer.text if answer else ""
+    exact, f1 = scores(text, truths) if truths else (0.0, 0.0)
+    rise = result.no_answer_threshold - own
+    return Measured(
+        question.get("source", ""), bool(truths), exact, f1, result.gap - rise, text,
+        answer.score if answer else None, result.null_score,
+        answer.probability if answer else 0.0, result.no_answer_probability,
+        result.window_count, rise,
+        any(f" {normalized(truth)} " in f" {normalized(text)} " for truth in truths))  # fmt: skip
 
 
 def measured(context, questions, batch=64, **options):
@@ -71,17 +91,8 @@ def measured(context, questions, batch=64, **options):
     for start in range(0, len(questions), batch):
         part = questions[start : start + batch]
         pairs = [(question["question"], question["context"]) for question in part]
-        for question, result in zip(part, context.answer_batch(pairs, **options)):
-            truths = [answer["text"] for answer in question["answers"]]
-            answer = result.answer
-            text = answer.text if answer else ""
-            exact, f1 = scores(text, truths) if truths else (0.0, 0.0)
-            rise = result.no_answer_threshold - own
-            rows.append(Measured(
-                question.get("source", ""), bool(truths), exact, f1, result.gap - rise, text,
-                answer.score if answer else None, result.null_score,
-                answer.probability if answer else 0.0, result.no_answer_probability,
-                result.window_count, rise))  # fmt: skip
+        results = context.answer_batch(pairs, **options)
+        rows += [measurement(question, result, own) for question, result in zip(part, results)]
         if sys.stderr.isatty():
             print(f"\r{len(rows)}/{len(questions)}", end="", file=sys.stderr)
     return rows

@@ -1,22 +1,37 @@
 """Answers and "no answer" in long documents.
 
-usage: long_documents.py DATA.jsonl... [--model DIR] [--windows N...] [--articles CHARACTERS] [--questions COUNT]
-                         [--max-windows M] [--doc-stride N] [--json FILE]
+usage: long_documents.py DATA.jsonl... [--model DIR] [--readings R...] [--windows N...] [--articles CHARACTERS]
+                         [--questions COUNT] [--texts FOLDER] [--threads N] [--json FILE]
 
-Each question's passage is put among passages of other questions, at a random place, until the document has about N
-windows of 384 tokens. A row of the table: how many of the answerable questions are answered at the model's own threshold
-(kept), their F1 if all are and if those are, and how many are answered of those that the document does not answer:
-"related" ones, written for a passage that it has, and "absent" ones, whose passage it has not; and the windows read of a document.
-With --articles, a document has the passages that are next to the question's in the order of ids, mostly of one article,
-up to so many characters; there are no "absent" questions. With --doc-stride, the best of many windows' scores is higher by chance: there is a row with the threshold of one window
-for all documents, and one with the threshold that the model raises with their number.
+A row of the table for each reading R: "default", a number of windows, "all", or "stride" (doc_stride=128, all windows).
+The documents are one of these:
+
+- Each question's passage is put among passages of other questions, at a random place, until the document has about N
+  windows of 384 tokens.
+- With --articles, a document has the passages that are next to the question's in the order of ids, mostly of one
+  article, up to so many characters.
+- If DATA has "document" instead of "context", such as books.jsonl and articles.jsonl, it is the text of that name that
+  long_texts.py makes in FOLDER.
+
+EM, F1: of the answerable questions, if all are answered. right: their share whose answer has all words of a true one.
+kept: their share that is answered at the model's own threshold; F1 at own: if only those are.
+related, absent: the shares of other questions that are answered although the document does not answer them: "related"
+ones were written for a passage that it has, or for it; "absent" ones have a document of other passages.
+read: the windows read of a document. first, next: milliseconds of processor time of a document's first question,
+tokens included, and of a further one. These three are of answerable and related questions.
+
+With "stride", the best of many windows' scores is higher by chance, so that the model raises its threshold with their
+number; there is another row with the threshold of one window for all documents ("fixed").
 """
 
 import argparse
 import json
 import random
+import re
+import time
 
-from accuracy import mean, measured, read
+import long_texts
+from accuracy import mean, measurement, percent, read
 
 # Characters of English text that one window adds: 384 tokens less the question and the 128 shared.
 WINDOW_CHARACTERS = 1100
@@ -82,19 +97,94 @@ def article_questions(questions, characters, count, generator):
     return {**chosen, "absent": []}
 
 
-def line(windows, rows, own, corrected):
-    """A line of the table; rows: {kind: rows}."""
+def text_questions(questions, folder, generator):
+    """As long_questions: of questions that name their text. Absent ones have 100 windows of other texts."""
+    texts = {name: long_texts.text(name, folder) for name in dict.fromkeys(q["document"] for q in questions)}
+    # About as many of each text.
+    pool = []
+    for name in texts:
+        passages = passages_of(texts[name])
+        pool += [(name, passage) for passage in generator.sample(passages, min(100, len(passages)))]
+    kinds = {kind: [] for kind in KINDS}
+    for question in questions:
+        name = question["document"]
+        words = " ".join(texts[name].split())
+        answers = [answer["text"] for answer in question["answers"]]
+        for answer in answers:
+            if answer not in words:
+                raise SystemExit(f"{name} does not have the answer {answer!r} to {question['question']!r}")
+        kinds["answerable" if answers else "related"].append({**question, "context": texts[name]})
+        others = [
+            passage
+            for other, passage in pool
+            if other != name and not any(answer in passage for answer in answers)
+        ]
+        document = long_document((), others, 100, generator)
+        kinds["absent"].append({**question, "context": document, "answers": []})
+    return kinds
+
+
+def passages_of(text):
+    """The paragraphs of a text, short ones together."""
+    passages = [""]
+    for paragraph in re.split(r"\n\s*\n", text):
+        if len(passages[-1]) + len(paragraph) > WINDOW_CHARACTERS:
+            passages.append("")
+        passages[-1] += paragraph + "\n\n"
+    return [passage for passage in passages if len(passage) > WINDOW_CHARACTERS // 2]
+
+
+def asked(context, questions, **options):
+    """[(Measured, processor seconds, True if it is the first question about its document)] of each question."""
+    own = context.info.no_answer_threshold
+    rows = []
+    text = document = None
+    for question in questions:
+        start = time.process_time()
+        is_first = question["context"] is not text
+        if is_first:
+            text = question["context"]
+            document = context.prepare(text)
+        result = document.answer(question["question"], **options)
+        rows.append((measurement(question, result, own), time.process_time() - start, is_first))
+    return rows
+
+
+STRIDE = 128
+
+
+def reading_options(name):
+    if name == "stride":
+        return {"doc_stride": STRIDE}
+    return {"max_windows": {"default": 0, "all": -1}[name] if name in ("default", "all") else int(name)}
+
+
+def line(name, windows, kinds, own, corrected):
+    """A row of the table, {column: text}; kinds: {kind: what asked returns}."""
     answered = {
-        kind: [row.gap + (0 if corrected else row.rise) >= own for row in part] for kind, part in rows.items()
+        kind: [row.gap + (0 if corrected else row.rise) >= own for row, _, _ in part]
+        for kind, part in kinds.items()
     }
-    answerable = list(zip(rows["answerable"], answered["answerable"]))
-    shares = [100 * mean(answered[kind]) if rows[kind] else float("nan") for kind in KINDS]
-    return (
-        f"{windows:7}  {'rising' if corrected else 'fixed':9}  {shares[0]:4.1f}  "
-        f"{100 * mean(row.f1 for row, _ in answerable):4.1f}  "
-        f"{100 * mean(row.f1 * kept for row, kept in answerable):9.1f}  {shares[1]:16.1f}  {shares[2]:14.1f}  "
-        f"{mean(row.windows for part in rows.values() for row in part):4.1f}"
-    )
+    answerable = [row for row, _, _ in kinds["answerable"]]
+    kept = list(zip(answerable, answered["answerable"]))
+    times = [(row, seconds, first) for kind in ("answerable", "related") for row, seconds, first in kinds[kind]]
+    values = {
+        "EM": percent(row.exact for row in answerable),
+        "F1": percent(row.f1 for row in answerable),
+        "right": percent(row.right for row in answerable),
+        "kept": percent(answered["answerable"]),
+        "F1 at own": percent(row.f1 * is_kept for row, is_kept in kept),
+        "related": percent(answered["related"]),
+        "absent": percent(answered["absent"]),
+        "read": mean(row.windows for row, _, _ in times),
+        "first": mean(1000 * seconds for _, seconds, first in times if first),
+        "next": mean(1000 * seconds for _, seconds, first in times if not first),
+    }
+    return {
+        "reading": (name if corrected else f"{name}, fixed").ljust(13),
+        "windows": f"{windows or '–':>7}",
+        **{title: "–".rjust(6) if value is None else f"{value:6.1f}" for title, value in values.items()},
+    }
 
 
 def main():
@@ -103,37 +193,49 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", nargs="+")
     parser.add_argument("--model")
+    parser.add_argument("--readings", nargs="+", default=["default"], help="default, a number, all, stride")
     parser.add_argument("--windows", type=int, nargs="+", default=[1, 10, 100])
     parser.add_argument("--articles", type=int, metavar="CHARACTERS", help="documents of neighbouring passages")
     parser.add_argument("--questions", type=int, default=100, help="of each kind")
-    parser.add_argument("--max-windows", type=int, default=0, help="0: as many as it takes; -1: all")
-    parser.add_argument("--doc-stride", type=int, help="read overlapping windows, as Hugging Face's pipeline does")
+    parser.add_argument("--texts", default="build/texts", help="the folder of long texts")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", help="write each question's numbers here, one a line")
     arguments = parser.parse_args()
 
     questions = [question for path in arguments.data for question in read(path)]
-    options = {"max_windows": arguments.max_windows}
-    if arguments.doc_stride is not None:
-        options["doc_stride"] = arguments.doc_stride
-    print("windows  threshold  kept    F1  F1 at own  related answered  absent answered  read", flush=True)
-    with bertqa.Context(arguments.model) as context:
+    named = "document" in questions[0]
+    titles = None
+    with bertqa.Context(arguments.model, threads=arguments.threads) as context:
         own = context.info.no_answer_threshold
-        for windows in [0] if arguments.articles else arguments.windows:
+        for windows in [0] if arguments.articles or named else arguments.windows:
             # The same questions in documents of all sizes.
-            kinds = (
-                article_questions(questions, arguments.articles, arguments.questions, random.Random(1))
-                if arguments.articles
-                else long_questions(questions, windows, arguments.questions, random.Random(1))
-            )
-            rows = {kind: measured(context, part, 8, **options) for kind, part in kinds.items()}
-            for corrected in (False, True) if arguments.doc_stride is not None else (True,):
-                print(line(windows, rows, own, corrected), flush=True)
-            if arguments.json:
-                with open(arguments.json, "a", encoding="utf-8") as file:
-                    for kind, part in rows.items():
-                        for row in part:
-                            json.dump({"size": windows, "kind": kind, **row._asdict()}, file)
-                            file.write("\n")
+            generator = random.Random(1)
+            if named:
+                kinds = text_questions(questions, arguments.texts, generator)
+            elif arguments.articles:
+                kinds = article_questions(questions, arguments.articles, arguments.questions, generator)
+            else:
+                kinds = long_questions(questions, windows, arguments.questions, generator)
+            for name in arguments.readings:
+                options = reading_options(name)
+                rows = {kind: asked(context, part, **options) for kind, part in kinds.items()}
+                for corrected in (True, False) if "doc_stride" in options else (True,):
+                    cells = line(name, windows, rows, own, corrected)
+                    if not titles:
+                        titles = [title.rjust(len(cell)) for title, cell in cells.items()]
+                        print("  ".join(titles), flush=True)
+                    print(
+                        "  ".join(cell.rjust(len(title)) for cell, title in zip(cells.values(), titles)),
+                        flush=True,
+                    )
+                if arguments.json:
+                    with open(arguments.json, "a", encoding="utf-8") as file:
+                        for kind, part in rows.items():
+                            for question, (row, _, _) in zip(kinds[kind], part):
+                                about = {"reading": name, "size": windows, "kind": kind}
+                                about |= {"question": question["question"]}
+                                json.dump({**about, **row._asdict()}, file)
+                                file.write("\n")
 
 
 if __name__ == "__main__":

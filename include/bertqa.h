@@ -544,7 +544,7 @@ typedef struct bertqa_answer_span {
 typedef enum bertqa_reading_stop {
   BERTQA_READING_ALL = 0,    /* all were read */
   BERTQA_READING_ENOUGH = 1, /* no window left is likely to answer better */
-  BERTQA_READING_LIMIT = 2,  /* max_windows, or 7 by default, were read */
+  BERTQA_READING_LIMIT = 2,  /* max_windows, or the most that are read by default, were read */
   /* With the option partial: */
   BERTQA_READING_DEADLINE = 3, /* the deadline passed */
   BERTQA_READING_CANCELLED = 4 /* the cancellation hook asked to stop */

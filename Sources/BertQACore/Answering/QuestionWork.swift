@@ -150,7 +150,8 @@ final class QuestionWork {
   private var stop: ReadingStop {
     if readCount == sections.count { return .all }
     if let interruption { return interruption }
-    return plan.limit == .enough && readCount < ReadingPlan.mostSections ? .enough : .limit
+    return plan.limit == .enough && readCount < ReadingPlan.mostSections(of: sections.count)
+      ? .enough : .limit
   }
 
   private func searched(_ settings: AnswerSettings, _ decision: AnswerDecision) throws(BertQAError)

@@ -7,7 +7,7 @@ struct ReadingPlan: Equatable {
     case all
     /// The best by rank.
     case best(Int)
-    /// As many as it takes: until no section left is likely to answer better, or `mostSections`.
+    /// As many as it takes: until no section left is likely to answer better, or `mostSections(of:)`.
     case enough
   }
 
@@ -27,8 +27,12 @@ struct ReadingPlan: Equatable {
   static let roundSize = 3
   /// The sections that a round of a partial call reads if the answer does not decide whether there is a next one.
   static let partialRoundSize = 8
-  /// The sections that are read at most.
-  static let mostSections = 7
+
+  /// Returns how many of `count` sections are read at most: 7 of up to 127, and a round more for each doubling. In books
+  /// the answer's section is less often among the first 7 (`Benchmarks/long_documents.py Benchmarks/books.jsonl`).
+  static func mostSections(of count: Int) -> Int {
+    7 + roundSize * max(0, Int.bitWidth - count.leadingZeroBitCount - 7)
+  }
 
   /// Returns the plan for sections of which none may have a word of the question, such as one in another language: then
   /// no rank says which sections are enough.
@@ -44,7 +48,7 @@ struct ReadingPlan: Equatable {
       switch limit {
       case .all: (count, isPartial ? Self.partialRoundSize : count)
       case .best(let number): (min(number, count), isPartial ? Self.partialRoundSize : count)
-      case .enough: (min(Self.mostSections, count), Self.roundSize)
+      case .enough: (min(Self.mostSections(of: count), count), Self.roundSize)
       }
     return max(0, min(size, most - read))
   }
@@ -65,7 +69,7 @@ public enum ReadingStop: Int32, Sendable {
   case all = 0
   /// No section left is likely to answer better.
   case enough = 1
-  /// `maxWindows`, or 7 sections by default.
+  /// `maxWindows`, or by default `ReadingPlan.mostSections(of:)`.
   case limit = 2
   /// The deadline passed. Only if the options allow a partial result, like the next one.
   case deadline = 3

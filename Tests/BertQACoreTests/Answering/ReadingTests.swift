@@ -54,6 +54,12 @@ import Testing
     #expect(fewer.windowCount == 7 && fewer.skippedWindowCount == 0 && fewer.stop == .all)
   }
 
+  @Test(arguments: [(127, 7), (128, 10), (300, 13)]) func moreAreReadOfMore(sections: Int, most: Int) throws {
+    let result = try Self.ask("who", [Self.document(sections, [4: "who"])])
+    #expect(
+      result.windowCount == most && result.skippedWindowCount == sections - most && result.stop == .limit)
+  }
+
   @Test func withoutAWordOfTheQuestionAllAreRead() throws {
     let result = try Self.ask("a", [Self.document(30, [28: "left right"])])
     #expect(result.windowCount == 30 && result.stop == .all && result.answers[0].windowIndex == 28)

@@ -86,15 +86,19 @@ struct ReferenceSearch {
       readsAll
       ? windows.count
       : options.maxWindows > 0 ? min(options.maxWindows, windows.count) : min(3, windows.count)
+    // Of each doubling beyond 64, three more.
+    var most = 7
+    var size = 128
+    while size <= windows.count { (most, size) = (most + 3, size * 2) }
     while true {
       search(input, read: order.prefix(count).sorted())
       if readsAll || options.maxWindows > 0 { break }
-      if count == min(7, windows.count) { break }
+      if count == min(most, windows.count) { break }
       if (found.first?.gap ?? -.infinity) >= 1 - input.penalties[order[count]] { break }
-      count = min(count + 3, 7, windows.count)
+      count = min(count + 3, most, windows.count)
     }
     windowCount = count
-    stop = count == windows.count ? .all : options.maxWindows > 0 || count == 7 ? .limit : .enough
+    stop = count == windows.count ? .all : options.maxWindows > 0 || count == most ? .limit : .enough
   }
 
   private static func windows(

@@ -56,8 +56,8 @@ class Result(Value, Generic[T]):
     no_answer_threshold: the threshold for gap; with doc_stride the model's own rises with window_count.
     window_count: the number of windows that the model read.
     skipped_window_count: the number of windows that it did not read.
-    stop: why it read no more: "all" were read, "enough", as no other is likely to answer better, or the "limit" of
-        max_windows; with partial also the "deadline" of timeout, or "cancelled".
+    stop: why it read no more: "all" were read, "enough", as no other is likely to answer better, or the "limit",
+        max_windows or the most by default; with partial also the "deadline" of timeout, or "cancelled".
     """
 
     answers: List[Answer[T]]

@@ -21,7 +21,7 @@ struct AttentionKernel: Sendable, CustomTestStringConvertible {
     switch number {
     case .f32: 1e-5
     case .bf16: 0x1p-7
-    case .s8: 0.04
+    case .s8: hasFewSteps(isa) ? 0.06 : 0.04
     }
   }
 }
@@ -158,6 +158,8 @@ func attentionLeavesOutWhatIsNotAttendedTo(kernel: AttentionKernel) throws {
           ReferenceKernels.index(key, chunk.f32.v + d, of: chunk.f32.features)
         }
         let others = (0..<32).filter { $0 != 20 }.map { abs(chunk.f32.x[place($0)]) }
+        // Without VNNI, the step is that of the largest sum of two neighbors.
+        chunk.f32.x[place(21)] = 0
         let large = kernel.number == .s8 ? others.max()! : 0x1p127
         chunk.f32.x[place(20)] = isLarge ? large : 0
       }

@@ -5,6 +5,7 @@ import Testing
 @Test(.needsS8Attention, arguments: s8AttentionInstructionSets)
 func attentionInt8IsNearReference(isa: Int32) throws {
   var random = TestRandom(30)
+  let bound: Float = hasFewSteps(isa) ? 0.045 : 0.03
   let cases = [
     (1, 0..<1, 4), (16, 4..<9, 4), (40, 0..<40, 32), (90, 12..<83, 64), (70, 20..<57, 20),
   ]
@@ -17,7 +18,7 @@ func attentionInt8IsNearReference(isa: Int32) throws {
       let row = chunk.row(out, token)
       if window.contains(token) {
         for (a, b) in zip(row, expected[token - window.lowerBound]) {
-          #expect(abs(a - b) <= 0.03, "window \(window), token \(token): \(a) for \(b)")
+          #expect(abs(a - b) <= bound, "window \(window), token \(token): \(a) for \(b)")
         }
       } else {
         #expect(row.allSatisfy { $0 == 7 })
@@ -27,15 +28,18 @@ func attentionInt8IsNearReference(isa: Int32) throws {
 }
 
 /// Where queries and keys are whole steps, nothing is lost but the rounding of weights and values,
-/// whatever offset each feature of the keys has.
+/// whatever offset each feature of the keys has. With few steps, four bytes of one sign in a query make 126 of them.
 @Test(.needsS8Attention, arguments: s8AttentionInstructionSets)
 func attentionInt8OfWholeStepsIsNearer(isa: Int32) throws {
   var random = TestRandom(31)
   let headDim = 16
+  let few = hasFewSteps(isa)
   var chunk = AttentionChunk(tokens: 60, headDim: headDim, random: &random)
   for token in 0..<60 {
     for d in 0..<headDim {
-      let q = d == 0 ? 127 : Int.random(in: -127...127, using: &random)
+      let largest = few ? 31 : 127
+      let most = few ? [0: 31, 1: 31, 4: 32, 5: 32] : [0: 127]
+      let q = most[d] ?? Int.random(in: -largest...largest, using: &random)
       let k = token == 20 ? 0 : token == 21 ? 253 : Int.random(in: 0...253, using: &random)
       chunk.x[ReferenceKernels.index(token, chunk.q + d, of: chunk.features)] = Float(q) / 64
       chunk.x[ReferenceKernels.index(token, chunk.k + d, of: chunk.features)] =
@@ -46,7 +50,7 @@ func attentionInt8OfWholeStepsIsNearer(isa: Int32) throws {
   let out = try chunk.run(.s8, isa, 8..<51, queries: 0..<43, scale: 0.25)
   for token in 8..<51 {
     for (a, b) in zip(chunk.row(out, token), expected[token - 8]) {
-      #expect(abs(a - b) <= 0x1p-7, "token \(token): \(a) for \(b)")
+      #expect(abs(a - b) <= (few ? 0x1p-5 : 0x1p-7), "token \(token): \(a) for \(b)")
     }
   }
 }

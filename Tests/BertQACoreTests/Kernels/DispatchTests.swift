@@ -39,8 +39,8 @@ func tablesAreComplete(isa: Int32) throws {
   ]
   let hasBF16 = [BQ_ISA_AVX512_VNNI_BF16, BQ_ISA_AVX512_AMX, BQ_ISA_NEON_I8MM_BF16].contains(Int(isa))
   #expect(bf16.allSatisfy { $0 == hasBF16 })
-  let hasDots = [BQ_ISA_AVX512_VNNI, BQ_ISA_AVX2_VNNI].contains(Int(isa))
-  #expect((table.attention_s8 != nil) == (hasBF16 || hasDots))
+  let attendsInF32 = [BQ_ISA_PORTABLE, BQ_ISA_NEON, BQ_ISA_NEON_DOTPROD].contains(Int(isa))
+  #expect((table.attention_s8 == nil) == attendsInF32)
 }
 
 @Test(arguments: [-1, Int32(BQ_ISA_LAST) + 1, Int32.min, Int32.max])

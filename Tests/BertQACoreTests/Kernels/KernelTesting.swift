@@ -22,6 +22,9 @@ let bf16InstructionSets = instructionSets.filter { Kernels(isa: $0)?.table.linea
 /// Those that compute attention in bytes.
 let s8AttentionInstructionSets = instructionSets.filter { Kernels(isa: $0)?.table.attention_s8 != nil }
 
+/// True if the sums of four products of bytes must fit in 16 bits, which leaves fewer steps.
+func hasFewSteps(_ isa: Int32) -> Bool { (Kernels(isa: isa)?.table.byte_steps ?? 253) < 253 }
+
 /// The epilogues of every linear layer, and the additional ones of `linear_bf16`.
 let f32Epilogues =
   [Kernels.Epilogue.bias, Kernels.Epilogue.residual, Kernels.Epilogue.gate]

@@ -41,6 +41,14 @@ INLINE VI vi_multiply_add(VI a, VI b) { return (VI)_mm256_madd_epi16((__m256i)a,
 
 #include "../templates/quantize.inc.h"
 #include "../templates/s8_kernels.inc.h"
+// Tiles like those of S8_ROWS: 8 sums, 4 vectors of bytes, 2 of rows.
+#undef KEY_ROWS
+#undef VALUE_ROWS
+#define KEY_ROWS S8_ROWS
+#define VALUE_ROWS S8_ROWS
+#include "../templates/pair_quads.inc.h"
+#include "../templates/dot_quads.inc.h"
+#include "../templates/s8_attention.inc.h"
 
 const bq_kernels bq_kernels_avx2 = {
     .isa = BQ_ISA_AVX2,
@@ -49,5 +57,6 @@ const bq_kernels bq_kernels_avx2 = {
     .quantize_u8 = bq_quantize_u8_avx2,
     .linear_s8 = bq_linear_s8_avx2,
     .find_large_s8 = bq_find_large_s8_avx2,
+    .attention_s8 = bq_attention_s8_avx2,
 };
 #endif

@@ -42,6 +42,9 @@ INLINE VI vi_multiply_add(VI a, VI b) { return (VI)_mm512_madd_epi16((__m512i)a,
 
 #include "../templates/quantize.inc.h"
 #include "../templates/s8_kernels.inc.h"
+#include "../templates/pair_quads.inc.h"
+#include "../templates/dot_quads.inc.h"
+#include "../templates/s8_attention.inc.h"
 
 const bq_kernels bq_kernels_avx512 = {
     .isa = BQ_ISA_AVX512,
@@ -50,5 +53,6 @@ const bq_kernels bq_kernels_avx512 = {
     .quantize_u8 = bq_quantize_u8_avx512,
     .linear_s8 = bq_linear_s8_avx512,
     .find_large_s8 = bq_find_large_s8_avx512,
+    .attention_s8 = bq_attention_s8_avx512,
 };
 #endif

@@ -25,6 +25,7 @@ INLINE float v_least(V a) {
   return _mm_cvtss_f32(_mm_min_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
 INLINE float v_most(V a) { return -v_least(-a); }
+INLINE V v_swap_neighbors(V a) { return _mm256_permute_ps(a, 0xB1); }
 // p · 2^n in two factors, each normal even if the product is subnormal; t = n + 1.5 · 2^23.
 INLINE V v_scale(V p, V t, V n) {
   (void)n;

@@ -34,6 +34,7 @@ INLINE V v_sqrt(V a) { return _mm512_sqrt_ps(a); }
 INLINE V v_abs(V a) { return _mm512_abs_ps(a); }
 INLINE float v_least(V a) { return _mm512_reduce_min_ps(a); }
 INLINE float v_most(V a) { return _mm512_reduce_max_ps(a); }
+INLINE V v_swap_neighbors(V a) { return _mm512_permute_ps(a, 0xB1); }
 // p · 2^n. Other instruction sets compute it with integers and use t = n + 1.5 · 2^23.
 INLINE V v_scale(V p, V t, V n) {
   (void)t;
@@ -81,6 +82,7 @@ INLINE V v_exp2_fast(V x) {
   p = v_fma(r, p, v_splat(0.99992522f));
   return _mm512_scalef_ps(p, x);
 }
+#define v_exp2_byte v_exp2_fast
 
 // A GELU f(x) = max(x, 0) - g(|x|), g(u) = u - f(u), with cubics around multiples of 1/3, which a
 // permutation looks up. g is exactly 0 above 29/6. The absolute error is 6e-6: for results that are

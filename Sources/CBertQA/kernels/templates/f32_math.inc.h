@@ -9,7 +9,7 @@
 //   v_max, v_min  NaN in lanes where the second operand is NaN
 //   v_scale       v_scale(p, t, n) = p · 2^n, where t = n + 1.5 · 2^23
 // and, optionally,
-//   HAS_EXP2, HAS_EXP2_FAST  if it defines its own v_exp2, v_exp2_fast: see below
+//   HAS_EXP2, HAS_EXP2_FAST  if it defines its own v_exp2; v_exp2_byte and v_exp2_fast: see below
 
 INLINE V v_horner(V t, const float *c, int count) {
   V p = v_splat(c[count - 1]);
@@ -47,16 +47,18 @@ INLINE V v_exp2(V x) {
 #endif
 
 #ifndef HAS_EXP2_FAST
-// 2^x for x ≤ 8 with a relative error of 1e-4, for results that are rounded to bfloat16 or bytes; 0
-// below -126.
-INLINE V v_exp2_fast(V x) {
+// 2^x for x ≤ 8 with a relative error of 1e-4, for results that are rounded to bytes. They do not fall below
+// 2^-126.
+INLINE V v_exp2_byte(V x) {
   static const float q[] = {0.999928057f, 0.693260968f, 0.24261114f, 0.0551716685f};
   const V magic = v_splat(12582912.0f);
-  const V low = v_max(x, v_splat(-126.0f));
-  const V t = low + magic;
-  const VI power = (VI)v_horner(low - (t - magic), q, 4) + ((VI)t << 23);
-  return (V)(power & (VI)(x > v_splat(-126)));
+  x = v_max(x, v_splat(-126.0f));
+  const V t = x + magic;
+  return (V)((VI)v_horner(x - (t - magic), q, 4) + ((VI)t << 23));
 }
+
+// The same for results that are rounded to bfloat16; 0 below -126.
+INLINE V v_exp2_fast(V x) { return (V)((VI)v_exp2_byte(x) & (VI)(x > v_splat(-126))); }
 #endif
 
 // x·P(x²)/Q(x²) for |x| ≤ 3.925; beyond that erf rounds to ±1.

@@ -8,8 +8,9 @@
 //     acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …] over n quads k of bytes, exactly; steps in bytes.
 //     `unsigned_rows`: the bytes of w are unsigned and those of x signed, otherwise the reverse. The sums of a
 //     tile may be in any order until order_tile_quads.
-// and, with HAS_VALUE_TILES, includes bf16_attention.inc.h and value_tiles.inc.h, which compute a
-// bfloat16 context.
+// and, optionally,
+//   HAS_BYTE_PAIRS   if it includes pair_quads.inc.h, whose products bound the sums of signed bytes
+//   HAS_VALUE_TILES  if it includes bf16_attention.inc.h and value_tiles.inc.h, which compute a bfloat16 context
 //
 // Softmax does not change if the scores of all keys grow by the same amount. So each feature of the
 // keys has its own offset, which makes their bytes unsigned and needs no correction: q·(k - offset)
@@ -48,7 +49,16 @@ INLINE void no_keys(const bq_attention *a, size_t block, float lanes[BQ_LANES]) 
     lanes[i] = from + i < a->key_begin || from + i >= a->key_end ? INFINITY : 0;
 }
 
-// Finds the least and the greatest of the keys' numbers at x, in blocks. first, last: from no_keys.
+// Returns ∞ in the lanes of vector v of a block that hold no key, and 0 in the others. first, last: from no_keys.
+INLINE V no_keys_at(size_t block, size_t blocks, int v, const float first[BQ_LANES],
+                    const float last[BQ_LANES]) {
+  V none = v_splat(0);
+  if (block == 0) none = v_load(first + v * VL);
+  if (block + 1 == blocks) none = v_max(none, v_load(last + v * VL));
+  return none;
+}
+
+// Finds the least and the greatest of the keys' numbers at x, in blocks.
 INLINE void key_range(const bq_attention *a, const float *x, const float first[BQ_LANES],
                       const float last[BQ_LANES], float *least, float *most) {
   const size_t blocks = key_blocks(a);
@@ -56,9 +66,7 @@ INLINE void key_range(const bq_attention *a, const float *x, const float first[B
   for (size_t b = 0; b < blocks; b++)
     BQ_UNROLL_FOR (int v = 0; v < VECS; v++) {
       const V number = v_load(x + b * a->stride + v * VL);
-      V none = v_splat(0);
-      if (b == 0) none = v_load(first + v * VL);
-      if (b + 1 == blocks) none = v_max(none, v_load(last + v * VL));
+      const V none = no_keys_at(b, blocks, v, first, last);
       low = v_min(low, number + none);
       high = v_max(high, number - none);
     }
@@ -90,17 +98,35 @@ INLINE void quantize_keys(head_s8 *h, const float *k) {
   }
 }
 
+// Returns the magnitude of 127 steps of one feature of the values.
+INLINE float value_size(const bq_attention *a, const float *x, const float first[BQ_LANES],
+                        const float last[BQ_LANES]) {
+#ifdef HAS_BYTE_PAIRS
+  const size_t blocks = key_blocks(a);
+  V most = v_splat(0);
+  for (size_t b = 0; b < blocks; b++)
+    BQ_UNROLL_FOR (int v = 0; v < VECS; v++) {
+      const VI is_key = (VI)(no_keys_at(b, blocks, v, first, last) == v_splat(0));
+      most = v_max(most, pair_size((V)((VI)v_load(x + b * a->stride + v * VL) & is_key)));
+    }
+  return fmaxf(1e-30f, v_most(most));
+#else
+  float low, high;
+  key_range(a, x, first, last, &low, &high);
+  return fmaxf(1e-30f, fmaxf(high, -low));
+#endif
+}
+
 // Quantizes each feature of the values to symmetric bytes.
 INLINE void quantize_values(const head_s8 *h, const float *values) {
   const size_t blocks = key_blocks(h->a), stride = h->a->stride;
   const V magic = v_splat(12582912.0f);
   int8_t *to = h->values;
-  float first[BQ_LANES], last[BQ_LANES], low, high;
+  float first[BQ_LANES], last[BQ_LANES];
   no_keys(h->a, 0, first);
   no_keys(h->a, blocks - 1, last);
   for (size_t d = 0; d < h->a->head_dim; d++, values += BQ_LANES) {
-    key_range(h->a, values, first, last, &low, &high);
-    const float most = fmaxf(1e-30f, fmaxf(high, -low));
+    const float most = value_size(h->a, values, first, last);
     h->value_steps[d] = most * (1.0f / 127);
     const V inverse = v_splat(127 / most);
     for (size_t b = 0; b < blocks; b++)
@@ -109,10 +135,20 @@ INLINE void quantize_values(const head_s8 *h, const float *values) {
   }
 }
 
+// Returns the magnitude of 127 steps of a vector of queries.
+INLINE V query_size(const float *q, size_t head_dim) {
+  V most = v_splat(1e-30f);
+#ifdef HAS_BYTE_PAIRS
+  most = v_max(most, quads_size(q, head_dim));
+#else
+  for (size_t d = 0; d < head_dim; d++) most = v_max(most, v_abs(v_load(q + d * BQ_LANES)));
+#endif
+  return most;
+}
+
 // Quantizes one vector of queries to symmetric bytes. Returns the value of a step per query.
 INLINE V quantize_queries(const float *q, size_t head_dim, int8_t *to) {
-  V most = v_splat(1e-30f);
-  for (size_t d = 0; d < head_dim; d++) most = v_max(most, v_abs(v_load(q + d * BQ_LANES)));
+  const V most = query_size(q, head_dim);
   const V inverse = v_splat(127) / most, magic = v_splat(12582912.0f);
   const V zero[4] = {magic, magic, magic, magic};
   for (size_t d = 0; d < head_dim; d += 4)
@@ -162,7 +198,7 @@ INLINE void score_keys_s8(const int blocks, const int biased, const head_s8 *h,
   for (size_t key = h->a->key_begin; key < h->a->key_end;) {
     float *to = h->a->scratch + (key - h->a->key_begin) * (size_t)blocks * BQ_LANES;
     const size_t lane = key % BQ_LANES;
-    if (lane % KEY_ROWS == 0 && lane + KEY_ROWS <= BQ_LANES) {
+    if (KEY_ROWS == 4 || (lane % KEY_ROWS == 0 && lane + KEY_ROWS <= BQ_LANES)) {
       score_tile_s8(KEY_ROWS, blocks, biased, h, unit, block, key, to, most);
       key += KEY_ROWS;
     } else {
@@ -188,7 +224,7 @@ INLINE VI weigh_keys(const int biased, const float *from, int width, size_t key,
     const float *at = from + i * (size_t)width;
     V x = v_load(at) - most;
     if (!biased) x = vi_float(vi_load(at) - (VI)most);
-    const V weight = v_exp2_fast(v_fma(x, unit, v_splat(7.99435344f)));  // log2 255
+    const V weight = v_exp2_byte(v_fma(x, unit, v_splat(7.99435344f)));  // log2 255
     bytes[i] = vi_bits(weight + v_splat(thresholds[key % BQ_LANES + i])) & 0xFF00;
     if (i >= keys) bytes[i] = vi_splat(0);
   }
@@ -245,7 +281,7 @@ INLINE void context_keys_s8(const int blocks, const head_s8 *h, const V *inverse
   float *to = out + block * a->out_stride;
   for (size_t d = 0; d < a->head_dim;) {
     const size_t left = a->head_dim - d;
-    if (left >= VALUE_ROWS && (VALUE_ROWS != 6 || left != 8)) {  // rather than 6 and 2
+    if (VALUE_ROWS == 4 || (left >= VALUE_ROWS && (VALUE_ROWS != 6 || left != 8))) {  // not 6 and 2
       context_tile_s8(VALUE_ROWS, blocks, h, inverse, d, begin, end, to);
       d += VALUE_ROWS;
     } else {

@@ -15,6 +15,13 @@
 
 #include <string.h>
 
+// Returns the four bytes at `from` in each lane.
+INLINE VI splat_quad(const void *from) {
+  int32_t quad;
+  memcpy(&quad, from, sizeof quad);
+  return vi_splat(quad);
+}
+
 // Stores the sums of byte products of `rows` outputs from `o` of `blocks` blocks. scale and offset
 // point at the first block, y at its output `o`.
 INLINE void finish_tile_s8(const int rows, const int blocks, const bq_weights_s8 *weights, size_t o,
@@ -47,9 +54,7 @@ INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, cons
       lanes[v] =
           v_bytes_x(vi_load(x + v / VECS * in * BQ_LANES + k * BQ_LANES + v % VECS * VL * 4));
     BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
-      int32_t quad;
-      memcpy(&quad, w + r * in + k, sizeof quad);
-      const BYTES_W weight = v_bytes_w(vi_splat(quad));
+      const BYTES_W weight = v_bytes_w(splat_quad(w + r * in + k));
       BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
         dots[r][v] = v_dot(dots[r][v], lanes[v], weight);
     }

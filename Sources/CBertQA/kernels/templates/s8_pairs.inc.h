@@ -52,12 +52,6 @@ KERNEL void SUFFIXED(find_large_s8)(const int8_t *w, size_t rows, size_t columns
   }
 }
 
-INLINE VI splat_quad(const int8_t *w) {
-  int32_t quad;
-  memcpy(&quad, w, sizeof quad);
-  return vi_splat(quad);
-}
-
 INLINE VI lanes_at(const uint8_t *x, size_t in, int v) {
   return vi_load(x + v / VECS * in * BQ_LANES + v % VECS * VL * 4);
 }

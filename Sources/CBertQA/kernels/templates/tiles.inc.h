@@ -41,7 +41,7 @@ enum {
   do {                                                                                  \
     size_t b_ = (from);                                                                 \
     for (; b_ + TILE_BLOCKS <= (to); b_ += TILE_BLOCKS) TILE(rows, TILE_BLOCKS, o, b_); \
-    for (; b_ < (to); b_++) TILE(rows, 1, o, b_);                                       \
+    for (; TILE_BLOCKS > 1 && b_ < (to); b_++) TILE(rows, 1, o, b_);                    \
   } while (0)
 
 #define CLEAR_TILE(acc, zero)                 \
@@ -151,7 +151,7 @@ INLINE void store_queries(const int rows, const int blocks, V acc[][TILE_VECS], 
     const size_t last_ = ((a).query_end + BQ_LANES - 1) / BQ_LANES;                     \
     size_t b_ = (a).query_begin / BQ_LANES;                                             \
     for (; b_ + TILE_BLOCKS <= last_; b_ += TILE_BLOCKS) TILE(TILE_BLOCKS, biased, b_); \
-    for (; b_ < last_; b_++) TILE(1, biased, b_);                                       \
+    for (; TILE_BLOCKS > 1 && b_ < last_; b_++) TILE(1, biased, b_);                    \
   } while (0)
 
 // Returns a score with the call's bias, before scaling, for vector v of the queries from block
@@ -185,7 +185,8 @@ INLINE V add_bias(const bq_attention *a, V score, size_t block, int v, size_t ke
       const int whole_ = key_ % (ROWS) == 0 && (a).key_end - key_ >= (ROWS);                     \
       for (; b_ + TILE_BLOCKS <= last_; b_ += TILE_BLOCKS, to_ += TILE_BLOCKS * BQ_LANES)        \
         BQ_DISTANCE_ROWS_(ROWS, whole_, TILE_BLOCKS, TILE);                                      \
-      for (; b_ < last_; b_++, to_ += BQ_LANES) BQ_DISTANCE_ROWS_(ROWS, whole_, 1, TILE);        \
+      for (; TILE_BLOCKS > 1 && b_ < last_; b_++, to_ += BQ_LANES)                               \
+        BQ_DISTANCE_ROWS_(ROWS, whole_, 1, TILE);                                                \
       key_ += whole_ ? (ROWS) : 1;                                                               \
     }                                                                                            \
   } while (0)

@@ -181,3 +181,13 @@ def test_what_does_not_go_together(found):
     # Any text, and entities of texts with surrogates, which UTF-8 lacks.
     text = "\ud800 ann@x.org"
     assert bertqa.redact(text, bertqa.patterns(text)) == "\ud800 [EMAIL]"
+
+
+@pytest.mark.parametrize("line", ["{", "[]", "3", '{"name": "[A_1]"}', '{"name": 3, "value": "x"}', '{"name": "A", "value": "x"}'])
+def test_files_of_names_that_are_none(tmp_path, line):
+    path = tmp_path / "names.jsonl"
+    path.write_text('{"name": "[B_1]", "value": "Bob"}\n' + line)
+    assert bertqa.Pseudonyms.load(path).names() == {"[B_1]": "Bob"}  # the last line was not finished
+    path.write_text(line + "\n")
+    with pytest.raises(bertqa.InvalidArgument, match="names.jsonl: .*name"):
+        bertqa.Pseudonyms.load(path)

@@ -46,8 +46,24 @@ class Pseudonyms:
     @classmethod
     def load(cls, path: Any) -> "Pseudonyms":
         """Reads a file that `save`, or the tool's --mapping, has written."""
+        names = {}
         with open(path, encoding="utf-8") as file:
-            return cls({entry["name"]: entry["value"] for entry in map(json.loads, file)})
+            for number, line in enumerate(file, 1):
+                # As in the tool, a last line without an end was not finished.
+                if not line.endswith("\n"):
+                    break
+                try:
+                    entry = json.loads(line)
+                    name, value = entry["name"], entry["value"]
+                except (ValueError, TypeError, KeyError):
+                    name = value = None
+                if not isinstance(name, str) or not isinstance(value, str):
+                    raise InvalidArgument(f"{path}: line {number}: is no object with a name and a value")
+                names[name] = value
+        try:
+            return cls(names)
+        except InvalidArgument as error:
+            raise InvalidArgument(f"{path}: {error}") from None
 
     def save(self, path: Any) -> None:
         """Writes the names to a file that only its owner can read. `bertqa restore --mapping` reads it, too."""

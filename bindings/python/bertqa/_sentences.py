@@ -50,7 +50,7 @@ class SentenceEncoder:
         self.prompts: Dict[str, str] = {
             "query": "",
             "document": "",
-            **config.get("prompts", {}),
+            **(config.get("prompts") or {}),
             **(prompts or {}),
         }
         self.default_prompt_name = default_prompt_name or config.get("default_prompt_name")

@@ -41,6 +41,8 @@ struct Pickle {
   /// Far above those of any model.
   private static let sizeLimit = 1 << 21
   private static let depthLimit = 8
+  /// Each tensor has a copy of its shape, which a pickle can name again and again.
+  private static let dimensionLimit = 8
   private static let pollInterval = 4096
 
   private static let storages = [
@@ -238,9 +240,9 @@ struct Pickle {
     }
   }
 
-  /// Returns the integers of a tuple, of which none is negative.
+  /// Returns the integers of a short tuple, of which none is negative.
   private static func integers(_ value: Value) -> [Int]? {
-    guard case .tuple(let elements, _) = value else { return nil }
+    guard case .tuple(let elements, _) = value, elements.count <= dimensionLimit else { return nil }
     var result: [Int] = []
     for element in elements {
       guard case .integer(let integer) = element, integer >= 0 else { return nil }

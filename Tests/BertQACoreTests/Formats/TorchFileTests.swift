@@ -193,6 +193,20 @@ struct TorchFileTests {
     #expect(failure { _ = try open(Self.stream(Array(pickle.utf8))) }?.status == .invalidModel)
   }
 
+  /// A pickle can give one shape to any number of tensors, each of which would have a copy.
+  @Test func shapesAreShort() throws {
+    for count in [8, 9, 1000] {
+      let tensor = TinyCheckpoint.Tensor(
+        type: "F32", shape: [Int](repeating: 1, count: count), bytes: [0, 0, 0, 0])
+      let stream = Self.stream(["weight": tensor])
+      if count == 8 {
+        #expect(try open(stream).entries.count == 1)
+      } else {
+        #expect(failure { _ = try open(stream) }?.status == .invalidModel)
+      }
+    }
+  }
+
   @Test func onlyStoredFilesAreRead() throws {
     var bytes = try Self.fixture("archive.bin")
     let entry: [UInt8] = [0x50, 0x4B, 1, 2]

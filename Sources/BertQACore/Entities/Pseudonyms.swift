@@ -72,6 +72,10 @@ public final class Pseudonyms: Sendable {
       throw BertQAError(
         .invalidArgument, argument: "name", "is no name such as [PER_3]: a label and a number in brackets")
     }
+    guard number <= Self.largestNumber else {
+      throw BertQAError(
+        .invalidArgument, argument: "name", "has the number \(number), which is above \(Self.largestNumber)")
+    }
     let isKnown = state.withLock { state in
       if let index = state.byName[name] { return state.entries[index].value == value }
       state.keep(Entry(name: name, value: value), Value(label: label, bytes: value), number)
@@ -134,6 +138,8 @@ public final class Pseudonyms: Sendable {
   private static let closing = UInt8(ascii: "]")
   private static let mostLabelBytes = 64
   private static let mostDigits = 15
+  /// The largest number of a name from elsewhere. New names, which count on from it, have no more than `mostDigits`.
+  private static let largestNumber = 1_000_000_000_000
 
   /// A label without what would make names ambiguous.
   private static func labelInNames(_ label: String) -> [UInt8] {

@@ -60,7 +60,10 @@ struct RedactionTests {
     let redacted = try EntityList.redact(Self.text, found, .pseudonym(names))
     #expect(redacted == "[A_7]: [EMAIL_1], [SSN_1]; [A_7], [LITERAL_1]")
     #expect(failure { try names.add(name: Array("[A_7]".utf8), value: []) }?.status == .invalidArgument)
-    for wrong in ["", "[]", "[A]", "A_1", "[A_1", "[A_0]", "[A_-1]", "[A[_1]", "[A_1000000000000000]"] {
+    for wrong in [
+      "", "[]", "[A]", "A_1", "[A_1", "[A_0]", "[A_-1]", "[A[_1]", "[A_1000000000000000]",
+      "[A_999999999999999]",
+    ] {
       #expect(failure { try names.add(name: Array(wrong.utf8), value: []) } != nil, "\(wrong)")
     }
   }

@@ -107,6 +107,8 @@ enum MappingLines {
     _ read: (UnsafeMutableRawBufferPointer) throws(ToolError) -> Int, line body: ([UInt8]) -> Void = { _ in }
   ) throws(ToolError) {
     var rest: [UInt8] = []
+    /// The bytes of `rest` without a line feed.
+    var looked = 0
     var number = 0
     var room = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -116,7 +118,7 @@ enum MappingLines {
       if count == 0 { return }
       rest += room[..<count]
       var start = 0
-      while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
+      while let end = rest[max(start, looked)...].firstIndex(of: UInt8(ascii: "\n")) {
         number += 1
         let line = Array(rest[start...end])
         try add(line, "\(shown): line \(number)", to: names)
@@ -124,6 +126,7 @@ enum MappingLines {
         start = end + 1
       }
       rest.removeFirst(start)
+      looked = rest.count
     }
   }
 

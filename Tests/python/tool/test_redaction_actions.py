@@ -177,3 +177,16 @@ def test_names_are_stable_when_a_run_resumes(tmp_path):
     source.write_bytes(source.read_bytes() + records("c@z.org"))
     mapping.write_bytes(mapping.read_bytes().replace(b"a3@", b"a4@"))
     run_filter(*arguments, code=3)
+
+
+def test_long_lines_restore(tmp_path):
+    """Lines of several parts of the input, with names across their edges, and a mapping with a long value."""
+    mapping, value = tmp_path / "names", "x" * 200_000
+    names = {"[A_1]": value, "[A_2]": "Bob"}
+    mapping.write_text("".join(json.dumps({"name": name, "value": text}) + "\n" for name, text in names.items()))
+    mapping.chmod(0o600)
+    for spaces in 0, 1, 2, 3, 4:
+        parts = [" " * (65536 - spaces), "y" * 300_000, " \n", "z" * 70_000, ""]
+        shared = tmp_path / "shared.txt"
+        shared.write_text("[A_2][A_1]".join(parts))
+        assert run("restore", "--mapping", mapping, shared)[0] == f"Bob{value}".join(parts)

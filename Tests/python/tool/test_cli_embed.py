@@ -157,7 +157,7 @@ def test_info(tmp_path):
     """What a model's files say, and what was left out of its checkpoint."""
     model = tmp_path / "model"
     shutil.copytree(MODEL, model)
-    settings = {"prompts": {"query": "a king ", "b": ""}, "default_prompt_name": "b"}
+    settings = {"prompts": {"query": "a king ", "b": "", "c\x1b[31m\n": "x"}, "default_prompt_name": "b"}
     (model / "config_sentence_transformers.json").write_text(json.dumps(settings))
     tensors = load_file(model / "model.safetensors")
     save_file(tensors | {"cls.predictions.bias": numpy.zeros(3, "f4")}, model / "model.safetensors")
@@ -166,6 +166,8 @@ def test_info(tmp_path):
     assert (info["pooling"], info["normalize"], info["max_seq_length"]) == ("mean", True, 32)
     assert (info["prompt_query"], info["default_prompt_name"]) == ("a king ", "b")
     assert "cls.predictions.bias" in info["ignored_tensors"].split(", ")
+    shown = run("info", "-m", model)[0]
+    assert "\nprompt_c [31m " in shown and "\x1b" not in shown
     plain = json.loads(run("info", "--json", "-m", MODEL)[0])
     assert "cls.predictions.bias" not in plain.get("ignored_tensors", "") and "prompt_query" not in plain
 

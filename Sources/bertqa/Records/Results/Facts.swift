@@ -27,9 +27,11 @@ struct Facts {
 
   /// Returns one fact a line.
   func lines() -> [UInt8] {
-    let width = facts.map { $0.name.utf8.count }.max() ?? 0
+    // A name may be that of a model's prompt.
+    let names = facts.map { PlainText.of($0.name) }
+    let width = names.map(\.utf8.count).max() ?? 0
     var lines: [UInt8] = []
-    for (name, value) in facts {
+    for (name, value) in zip(names, facts.map(\.value)) {
       lines += Array(name.utf8)
       lines += Array(repeating: UInt8(ascii: " "), count: width + 2 - name.utf8.count)
       PlainText.append(value.text.utf8, to: &lines)

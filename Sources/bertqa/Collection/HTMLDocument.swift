@@ -65,7 +65,7 @@ struct HTMLDocument {
     var node = root(document)?.assumingMemoryBound(to: Node.self)
     // Without recursion: pages may be nested deeply.
     while let current = node {
-      if let child = enter(current.pointee) {
+      if let child = try enter(current.pointee) {
         node = child
         continue
       }
@@ -87,8 +87,11 @@ struct HTMLDocument {
 
   private static let names = ["libxml2.so.2", "libxml2.so.16"]
 
+  /// libxml2 drops what a text between two elements has beyond 10 MB, by up to 64 KiB.
+  private static let longestText = 10_000_000 - 1 << 16
+
   /// Returns the first child to visit; nil for none.
-  private mutating func enter(_ node: Node) -> UnsafeMutablePointer<Node>? {
+  private mutating func enter(_ node: Node) throws(ToolError) -> UnsafeMutablePointer<Node>? {
     switch node.type {
     case Self.element:
       let name = Self.name(node)
@@ -98,7 +101,15 @@ struct HTMLDocument {
       if name == "br" { append("\n") }
       return node.children
     case Self.textNode, Self.cdata:
-      if let content = node.content { appendText(String(cString: content)) }
+      guard let content = node.content else { return nil }
+      let part = String(cString: content)
+      if part.utf8.count > Self.longestText {
+        throw ToolError(
+          .input,
+          "the page has 10 MB of text without a tag, of which libxml2 reads no more: convert it to text first"
+        )
+      }
+      appendText(part)
     default: break
     }
     return nil
@@ -114,10 +125,15 @@ struct HTMLDocument {
   private mutating func findTitle(_ head: Node) {
     var child = head.children
     while let node = child {
-      if Self.name(node.pointee) == "title", let content = node.pointee.children?.pointee.content {
+      if Self.name(node.pointee) == "title" {
         var words: [UInt8] = []
-        PlainText.append(String(cString: content).utf8, to: &words)
-        title = Array(PlainText.trimmed(String(decoding: words, as: UTF8.self)).utf8)
+        var part = node.pointee.children
+        while let one = part {
+          if let content = one.pointee.content { PlainText.append(String(cString: content).utf8, to: &words) }
+          part = one.pointee.next
+        }
+        let text = PlainText.trimmed(String(decoding: words, as: UTF8.self))
+        title = text.isEmpty ? nil : Array(text.utf8)
         return
       }
       child = node.pointee.next

@@ -29,6 +29,7 @@ struct MIMELibrary {
   private let newParser: Get
   private let setFormat: SetFormat
   private let isParserAtEnd: GetBool
+  private let getMarkerOffset: @convention(c) (Object?) -> Int64
   private let construct: @convention(c) (Object?, Object?) -> Object?
   private let unref: Release
   private let freeMemory: Release
@@ -60,6 +61,8 @@ struct MIMELibrary {
     newParser = try gmime.function("g_mime_parser_new_with_stream", as: Get.self)
     setFormat = try gmime.function("g_mime_parser_set_format", as: SetFormat.self)
     isParserAtEnd = try gmime.function("g_mime_parser_eos", as: GetBool.self)
+    getMarkerOffset = try gmime.function(
+      "g_mime_parser_get_mbox_marker_offset", as: (@convention(c) (Object?) -> Int64).self)
     construct = try gmime.function(
       "g_mime_parser_construct_message", as: (@convention(c) (Object?, Object?) -> Object?).self)
     unref = try gmime.function("g_object_unref", as: Release.self)
@@ -97,7 +100,7 @@ struct MIMELibrary {
 
   // MARK: - Parsing
 
-  /// - Parameter descriptor: of a file that can be read at any place; the parser closes it.
+  /// - Parameter descriptor: of a file that can be read at any place, at the first byte; the parser closes it.
   func parser(_ descriptor: Int32, isMbox: Bool) throws(ToolError) -> Object {
     guard let stream = newStream(descriptor), let parser = newParser(stream) else {
       throw ToolError(.resources, "out of memory")
@@ -110,7 +113,10 @@ struct MIMELibrary {
 
   func isAtEnd(_ parser: Object) -> Bool { isParserAtEnd(parser) != 0 }
 
-  /// The caller releases the message.
+  /// The place in the file of the line "From " of the message that was read last, or that could not be read.
+  func marker(_ parser: Object) -> Int { Int(getMarkerOffset(parser)) }
+
+  /// Returns nil for what is no message, and does not go on behind it. The caller releases the message.
   func nextMessage(_ parser: Object) -> Object? { construct(parser, nil) }
 
   // MARK: - Headers

@@ -14,8 +14,12 @@ final class Mailbox {
   }
 
   private let mime: MIMELibrary
-  private let parser: MIMELibrary.Object
+  private var parser: MIMELibrary.Object
   private let isMbox: Bool
+  private let isEmpty: Bool
+  /// Of the file's bytes. Each parser has a copy.
+  private let descriptor: Int32
+  private let shown: String
   private var count = 0
 
   /// True for files of mail, by their names, as messages in a Maildir, or by the first lines of mbox files, which often
@@ -24,7 +28,7 @@ final class Mailbox {
   static func isMail(_ file: ArgumentText, named name: String) throws(ToolError) -> Bool {
     if [".eml", ".mbox"].contains(where: name.hasSuffix) { return true }
     if file.isStandardInput { return false }
-    return isInMaildir(file.string) ? true : beginsMbox(try beginning(of: file))
+    return isInMaildir(file.string) ? true : beginsMbox(try beginning(of: file)[...])
   }
 
   /// A Maildir has the folders cur, new and tmp; messages are files of the first two, whose names have no ending.
@@ -38,29 +42,63 @@ final class Mailbox {
   init(_ file: ArgumentText) throws(ToolError) {
     let input = try Input(file)
     let beginning = try Self.beginning(of: file)
-    isMbox = Self.beginsMbox(beginning)
-    guard isMbox || beginning.isEmpty || Self.isHeader(beginning[...]) else {
+    isMbox = Self.beginsMbox(beginning[...])
+    isEmpty = beginning.isEmpty
+    guard isMbox || isEmpty || Self.isHeader(beginning[...]) else {
       throw ToolError(.input, "\(input.shown): is no mail: it does not begin with a header")
     }
+    shown = input.shown
     mime = try MIMELibrary()
-    parser = try mime.parser(try Self.descriptor(input), isMbox: isMbox)
+    let descriptor = try Self.descriptor(input)
+    do throws(ToolError) {
+      parser = try mime.parser(try Self.copy(descriptor, shown), isMbox: isMbox)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    self.descriptor = descriptor
   }
 
-  deinit { mime.release(parser) }
+  deinit {
+    mime.release(parser)
+    close(descriptor)
+  }
 
   /// Returns the next message; nil at the end.
-  func next() throws(ToolError) -> Message? {
-    guard isMbox || count == 0, !mime.isAtEnd(parser), let message = mime.nextMessage(parser) else {
-      return nil
-    }
+  /// - Parameter problem: called for what cannot be read of an mbox file, such as the lines behind one of a text that begins
+  ///   with "From ", which are no message.
+  func next(_ problem: (String) -> Void) throws(ToolError) -> Message? {
+    guard let message = try nextOfParser(problem) else { return nil }
     defer { mime.release(message) }
-    count += 1
     let subject = mime.subject(message).flatMap { Self.line($0) }
     var text = MailText(mime)
     text.append(subject ?? [])
-    try text.append(partsOf: message)
+    do throws(ToolError) {
+      try text.append(partsOf: message)
+    } catch {
+      // The other messages are read nevertheless, and what this one has in other parts.
+      guard isMbox, error.code == .input else { throw error }
+      problem("message \(count): \(error.message)")
+    }
     return Message(
       number: isMbox ? count : nil, subject: subject, fields: fields(message), text: text.bytes)
+  }
+
+  private func nextOfParser(_ problem: (String) -> Void) throws(ToolError) -> MIMELibrary.Object? {
+    while isMbox || count == 0, !isEmpty, !mime.isAtEnd(parser) {
+      count += 1
+      if let message = mime.nextMessage(parser) { return message }
+      let flaw = "does not begin with a header"
+      guard isMbox else { throw ToolError(.input, "\(shown): is no mail: it \(flaw)") }
+      problem("message \(count): \(flaw)")
+      guard let marker = nextMarker(after: mime.marker(parser)) else { return nil }
+      let copy = try Self.copy(descriptor, shown)
+      lseek(copy, off_t(marker), SEEK_SET)
+      let next = try mime.parser(copy, isMbox: true)
+      mime.release(parser)
+      parser = next
+    }
+    return nil
   }
 
   private func fields(_ message: MIMELibrary.Object) -> [UInt8]? {
@@ -90,18 +128,47 @@ final class Mailbox {
     let input = try Input(file)
     try input.decompress(byContent: true)
     let buffer = ByteBuffer()
-    try buffer.reserve(1 << 12)
+    try buffer.reserve(beginningSize)
     buffer.extend(
-      by: try input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(1 << 12))))
+      by: try input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(beginningSize))))
     return Array(buffer.bytes)
   }
 
-  /// True for a line "From " and behind it one that is a header.
-  private static func beginsMbox(_ bytes: [UInt8]) -> Bool {
+  private static let beginningSize = 1 << 12
+
+  /// Returns the place of the next line "From " with a header or an empty line behind it, where GMime goes on; nil for none.
+  private func nextMarker(after marker: Int) -> Int? {
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    var place = max(0, marker)
+    while true {
+      let count = pread(descriptor, &bytes, bytes.count, off_t(place))
+      guard count > 0 else { return nil }
+      let isEnd = count < bytes.count
+      // What begins in the last bytes is looked at in the next part.
+      let end = isEnd ? count : count - Self.beginningSize
+      for start in 1..<max(1, end)
+      where bytes[start] == UInt8(ascii: "F") && bytes[start - 1] == UInt8(ascii: "\n") {
+        let message = bytes[start..<min(start + Self.beginningSize, count)]
+        if Self.beginsMbox(message, orEmpty: true) { return place + start }
+      }
+      if isEnd { return nil }
+      place += end - 1
+    }
+  }
+
+  private static func copy(_ descriptor: Int32, _ shown: String) throws(ToolError) -> Int32 {
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { throw Input.error(shown, errno) }
+    return copy
+  }
+
+  /// True for a line "From " and behind it one that is a header, or empty.
+  private static func beginsMbox(_ bytes: ArraySlice<UInt8>, orEmpty: Bool = false) -> Bool {
     guard bytes.starts(with: "From ".utf8), let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
       return false
     }
-    return isHeader(bytes[(end + 1)...])
+    let next = bytes[(end + 1)...]
+    return isHeader(next) || orEmpty && next.drop { $0 == UInt8(ascii: "\r") }.first == UInt8(ascii: "\n")
   }
 
   /// True for text that begins with a field's name and a colon.
@@ -113,11 +180,7 @@ final class Mailbox {
   /// Returns a descriptor of the file's bytes, which are read where they are needed: a copy if they are compressed.
   private static func descriptor(_ input: Input) throws(ToolError) -> Int32 {
     try input.decompress(byContent: true)
-    if input.compression == nil, input.isRegularFile {
-      let copy = fcntl(input.descriptor, F_DUPFD_CLOEXEC, 0)
-      guard copy >= 0 else { throw Input.error(input.shown, errno) }
-      return copy
-    }
+    if input.compression == nil, input.isRegularFile { return try copy(input.descriptor, input.shown) }
     guard let file = tmpfile() else {
       throw ToolError(.resources, "cannot make a temporary file: \(String(cString: strerror(errno)))")
     }
@@ -134,7 +197,7 @@ final class Mailbox {
     guard fflush(file) == 0, fseek(file, 0, SEEK_SET) == 0 else {
       throw ToolError(.resources, "cannot write a temporary file: \(String(cString: strerror(errno)))")
     }
-    return fcntl(fileno(file), F_DUPFD_CLOEXEC, 0)
+    return try copy(fileno(file), input.shown)
   }
 }
 

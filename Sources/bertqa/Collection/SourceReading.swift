@@ -82,7 +82,7 @@ struct SourceReading {
     }
     if try Mailbox.isMail(file, named: name) {
       let mailbox = try Mailbox(file)
-      while let message = try mailbox.next() {
+      while let message = try mailbox.next(problem) {
         try message.text.withElements { text throws(ToolError) in
           try writer.add(
             text, name: message.number.map { Array("\($0)".utf8) }, title: message.subject,

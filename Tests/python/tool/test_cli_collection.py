@@ -203,6 +203,18 @@ def test_html(tmp_path):
     assert "var a" not in text and "Home" not in text and "Lark was built\nin 1912." in text
 
 
+def test_a_page_that_libxml2_would_cut(tmp_path):
+    """It reads 10 MB of text between two tags."""
+    path, page = tmp_path / "pages.db", tmp_path / "log.html"
+    page.write_text(f"<title>A &bogus; B</title><pre>{'lamp ' * 2_100_000}The clock stopped.</pre>")
+    errors = run("index", "--words-only", path, page, code=3)[1]
+    assert "log.html: the page has 10 MB of text without a tag" in errors
+    page.write_text(f"<title>A &bogus; B</title><pre>{'lamp <b>is</b> ' * 100_000}The clock stopped.</pre>")
+    run("index", "--words-only", path, page)
+    assert rows(path, "SELECT title FROM documents") == [("A &bogus; B",)]
+    assert "The clock stopped." in run("search", path, "clock stopped")[0]
+
+
 def message(subject, *parts, **headers):
     """Returns a message with alternative parts: (subtype, text, charset, transfer encoding)."""
     mail = EmailMessage()
@@ -290,6 +302,37 @@ def test_mail(tmp_path):
     assert found.count("\n") == 1 and "boiler.eml" in found
     assert run("search", "--field", "from=*carla*", path, "roses", code=1)[0] == ""
     assert "NAME=PATTERN" in run("search", "--field", "from", path, "roses", code=2)[1]
+
+
+@needs_gmime
+def test_messages_behind_what_is_none(tmp_path):
+    """Lines of a text that begin with "From " are not always marked. What they cut off is listed, and nothing behind it is
+    lost."""
+    path, inbox = tmp_path / "mail.db", tmp_path / "inbox.mbox"
+    mail = "From a@example.org Fri May  3 10:00:00 2024\nSubject: {0}\n\nThe lamp of {0} is green.\n{1}\n"
+    texts = [
+        "",
+        "From here on\nit is another colour.\n",
+        "",
+        "From Bern\r\n\r\nto Thun.\n",
+        "x" * 70_000 + "\n",
+        "",
+    ]
+    inbox.write_text("".join(mail.format(name, text) for name, text in zip("ABCDEF", texts)))
+    output, errors = run("index", "--words-only", path, inbox, code=3)
+    assert errors == f"bertqa: {inbox}: message 3: does not begin with a header\n"
+    found = rows(
+        path, "SELECT DISTINCT d.name, title FROM documents d JOIN passages p ON p.document = d.id ORDER BY d.id"
+    )
+    assert found == [
+        ("1", "A"), ("2", "B"), ("4", "C"), ("5", "D"), ("6", None), ("7", "E"), ("8", "F")
+    ]  # fmt: skip
+    # The same if it is compressed, and if the last message is none.
+    packed = tmp_path / "old.mbox.gz"
+    packed.write_bytes(gzip.compress(inbox.read_bytes() + b"From there\nno header\n"))
+    errors = run("index", "--words-only", path, packed, code=3)[1]
+    assert "old.mbox.gz: message 9: does not" in errors and errors.count("\n") == 2
+    assert len(rows(path, "SELECT 1 FROM documents")) == 14
 
 
 @needs_gmime

@@ -7,7 +7,8 @@ struct SourceStatus: Equatable {
   let size: Int64
 
   init(_ status: stat) {
-    modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    // A time after 2262 becomes another one, which differs from others as well.
+    modified = Int64(RotatedFiles.nanoseconds(status.st_mtim))
     size = Int64(status.st_size)
   }
 

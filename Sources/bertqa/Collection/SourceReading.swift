@@ -65,6 +65,9 @@ struct SourceReading {
         if case .noText(let kind) = TextForm(text) {
           throw ToolError(.input, "'\(converter.command)' printed what looks like \(kind)")
         }
+        guard text.isValidUTF8 else {
+          throw ToolError(.input, "'\(converter.command)' printed text that is not valid UTF-8")
+        }
         try writer.add(text, hasLines: false)
       }
     }
@@ -92,8 +95,12 @@ struct SourceReading {
       return
     }
     let text = try InputText(file, InputText.Reading(encoding: encoding))
-    guard text.isDecodable else {
-      throw ToolError(.input, "\(shown): is not valid \(text.encoding?.name ?? "UTF-8")")
+    guard text.isDecodable, text.bytes.isValidUTF8 else {
+      throw ToolError(
+        .input,
+        "\(shown): "
+          + (text.encoding.map { "not valid \($0.name)" }
+            ?? "not valid UTF-8: --encoding NAME reads another encoding"))
     }
     try writer.add(text.bytes, title: Self.heading(text.bytes), hasLines: true)
     withExtendedLifetime(text) {}
@@ -107,8 +114,10 @@ struct SourceReading {
   /// Returns the text of Markdown's first heading if nothing but empty lines is before it.
   private static func heading(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     let ends = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
-    let line = text.prefix(200).drop(while: ends.contains).prefix { !ends.contains($0) }
+    var line = text.prefix(200).drop(while: ends.contains).prefix { !ends.contains($0) }
     guard line.starts(with: "# ".utf8) else { return nil }
+    // A longer heading ends before a character.
+    if line.endIndex < text.count { while text[line.endIndex] & 0xC0 == 0x80 { line.removeLast() } }
     var title: [UInt8] = []
     PlainText.append(line.dropFirst(2), to: &title)
     return title
@@ -178,7 +187,7 @@ struct SourceReading {
       fields: RecordFields(
         texts: texts, stringCount: 1, requiredCount: requiredCount,
         output: FieldPath(member: Array("bertqa".utf8)),
-        maximumTextBytes: Int(Int32.max), nullText: .skip))
+        maximumTextBytes: Int(Int32.max), nullText: .skip), isChecked: true)
   }
 
   // MARK: - Converters
@@ -190,7 +199,8 @@ struct SourceReading {
       + file.string.split(separator: "'" as Character, omittingEmptySubsequences: false)
       .joined(separator: "'\\''") + "'"
     let line = command.split(separator: "{}", omittingEmptySubsequences: false).joined(separator: quoted)
-    guard let pipe = popen(line, "re") else {
+    // A command that reads its standard input would wait for it, or take what '-' is to read.
+    guard let pipe = popen("exec </dev/null\n\(line)", "re") else {
       throw ToolError(.resources, "cannot start '\(command)': \(String(cString: strerror(errno)))")
     }
     var text: [UInt8] = []

@@ -157,12 +157,13 @@ def test_what_cannot_be_read_is_listed(collection, notes, tmp_path):
     os.symlink(notes, notes / "loop")
     os.mkfifo(notes / "fifo")
     output, errors = run("index", collection, notes, tmp_path / "missing", code=3)
-    assert output.startswith("2 new") or output.startswith("3 new")
+    assert output.startswith("1 new")
     for part in (
         "picture.png: looks like a picture",
         "wrong.jsonl: line 2",
         "wrong.jsonl: line 3",
-        "not valid UTF-8",
+        "latin.txt: not valid UTF-8",
+        "its name is not valid UTF-8",
         "missing: No such file",
     ):
         assert part in errors, errors
@@ -523,3 +524,51 @@ def test_killed_runs_go_on(tmp_path):
     run("index", fresh, folder)
     texts = "SELECT f.path, p.start, p.text FROM passages p JOIN documents d ON d.id = p.document JOIN files f ON f.id = d.file ORDER BY 1, 2"
     assert rows(path, texts) == rows(fresh, texts)
+
+
+def test_text_that_is_not_utf8_is_listed(tmp_path):
+    """SQLite's text is UTF-8, without which other programs cannot read it."""
+    path, odd = tmp_path / "x.db", tmp_path / "odd.rot"
+    (tmp_path / "latin.txt").write_bytes("Die M\u00fchle geh\u00f6rt Ern\u00f6.".encode("latin-1") * 3)
+    (tmp_path / "latin.csv").write_bytes("text,year\nDie M\u00fchle,1\nThe mill,2\n".encode("latin-1"))
+    (tmp_path / "cut.jsonl").write_text('{"text": "The mill \\ud83d is old", "year": "\\udc00"}\n')
+    odd.write_bytes(b"x")
+    errors = run("index", path, "--field", "year", "--convert", ".rot=printf 'M\\374hle' #", tmp_path, code=3)[1]
+    for part in (
+        "latin.txt: not valid UTF-8: --encoding NAME",
+        "latin.csv: line 2: not valid UTF-8: --encoding NAME",
+        "odd.rot: 'printf 'M\\374hle' #' printed text that is not valid UTF-8",
+    ):
+        assert part in errors, errors
+    assert errors.count("\n") == 3
+    for text, fields in rows(path, "SELECT text, fields FROM passages p JOIN documents d ON d.id = p.document"):
+        assert text.encode() and json.loads(fields)["year"].encode()
+
+
+def test_long_headings_end_before_a_character(tmp_path):
+    for letters in range(190, 200):
+        (tmp_path / f"{letters}.md").write_text("# " + letters * "a" + "\u00e4\u20ac\U0001f98a" * 20 + "\n")
+    run("index", "--words-only", tmp_path / "x.db", tmp_path)
+    titles = [title for (title,) in rows(tmp_path / "x.db", "SELECT title FROM documents")]
+    assert len(titles) == 10 and not any("\ufffd" in title for title in titles)
+    assert all(195 <= len(title.encode()) <= 198 for title in titles)
+
+
+def test_files_of_the_far_future(tmp_path):
+    """Nanoseconds since 1970 do not fit into 64 bits after 2262."""
+    (tmp_path / "late.txt").write_text("The clock stopped at ten.")
+    os.utime(tmp_path / "late.txt", (1 << 34, 1 << 34))
+    assert run("index", "--words-only", tmp_path / "x.db", tmp_path / "late.txt")[0].startswith("1 new")
+    assert "1 unchanged" in run("index", "--words-only", tmp_path / "x.db", tmp_path / "late.txt")[0]
+
+
+def test_converters_do_not_read_standard_input(tmp_path):
+    odd = tmp_path / "a.rot"
+    odd.write_text("x")
+    output, _ = run(
+        "index", tmp_path / "x.db", "--convert", ".rot=cat; echo The lamp is green. #", odd, "-", input=b"The clock stopped."
+    )  # fmt: skip
+    assert output.startswith("2 new")
+    assert rows(tmp_path / "x.db", "SELECT text FROM passages ORDER BY text") == [
+        ("The clock stopped.",), ("The lamp is green.",)
+    ]  # fmt: skip

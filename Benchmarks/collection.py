@@ -236,7 +236,7 @@ def hits(database, count, *paths):
     numbers = documents(database, paths)
     asked = questions(paths, int(count))
     with bertqa.Collection(database) as notes, bertqa.Collection(database) as by_words:
-        by_words._fingerprint = None
+        by_words._fingerprint = lambda: None
         by_meaning = bertqa.Collection(database)
         by_meaning._words = lambda *_: []
         notes.ask("Who?")

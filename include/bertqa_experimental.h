@@ -559,7 +559,7 @@ enum {
   /* ?1 a query, ?2 a GLOB pattern of paths or NULL, ?3 an object of JSON or NULL, which has a GLOB pattern
    * for each field that counts: id and BM25 score of the passages that match best. */
   BERTQA_COLLECTION_WORDS = 2,
-  /* ?1 and ?2 as ?2 and ?3 above: first and last id of the passages of each document, ascending. */
+  /* ?1 and ?2 as ?2 and ?3 above: first and last id of each run of such documents' passages, ascending. */
   BERTQA_COLLECTION_ALLOWED = 3,
   /* All vectors: first, count, rows, scales. */
   BERTQA_COLLECTION_VECTORS = 4,
@@ -624,7 +624,7 @@ typedef struct bertqa_search bertqa_search;
 
 /* Begins a search by words and by vectors.
  * context: an embedding model, which reads the question behind its prompt "query"; passages are embedded
- * with "document". NULL: by words only. fingerprint: that of the collection's model.
+ * with "document", to vectors of length 1. NULL: by words only. fingerprint: that of the collection's model.
  * Errors: as bertqa_embed; WRONG_MODEL also for the fingerprint of another model. */
 BERTQA_MUST_CHECK bertqa_status bertqa_search_create(const bertqa_context *context,
                                                      const char *question, size_t question_length,
@@ -651,8 +651,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_search_set_words(bertqa_search *search, c
 
 /* Adds the vectors of the passages first, first + 1, ...: all rows are compared with the question's.
  * rows: [count][length of the vectors], row_bytes in all; scales: [count].
- * Errors: INVALID_ARGUMENT (row_bytes), WRONG_MODEL (a search by words only), TOO_LARGE,
- * OUT_OF_MEMORY. */
+ * Errors: INVALID_ARGUMENT (row_bytes; scales whose products are not finite), WRONG_MODEL (a search by words
+ * only), TOO_LARGE, OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_search_add_vectors(bertqa_search *search, int64_t first,
                                                           size_t count, const int8_t *rows,
                                                           size_t row_bytes, const float *scales);

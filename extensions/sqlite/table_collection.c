@@ -182,12 +182,24 @@ static int add_vectors(sqlite3 *database, bertqa_search *search, filter filter, 
   return code;
 }
 
-static int read_passage(sqlite3_stmt *statement, passage *passage) {
+/* True for a place in a document, or NULL. */
+static int is_place(sqlite3_value *value) {
+  sqlite3_int64 place = sqlite3_value_int64(value);
+  return place >= 0 && place <= INT32_MAX;
+}
+
+static int read_passage(sqlite3_stmt *statement, passage *passage, char **message) {
   for (int column = 0; column < PASSAGE_COLUMNS; column++) {
     passage->columns[column] = sqlite3_value_dup(sqlite3_column_value(statement, column));
     if (passage->columns[column] == NULL) return SQLITE_NOMEM;
   }
-  return text_argument(passage->columns[TEXT], &passage->text) ? SQLITE_NOMEM : SQLITE_OK;
+  sqlite3_value **columns = passage->columns;
+  if (sqlite3_value_type(columns[TEXT]) == SQLITE_NULL || !is_place(columns[START]) ||
+      !is_place(columns[END]) || !is_place(columns[LINE])) {
+    *message = sqlite3_mprintf("passage %lld has no text or place: index it again", passage->id);
+    return SQLITE_CORRUPT;
+  }
+  return text_argument(columns[TEXT], &passage->text) ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 static int read_passages(sqlite3 *database, const bertqa_search *search, int32_t wanted,
@@ -207,9 +219,10 @@ static int read_passages(sqlite3 *database, const bertqa_search *search, int32_t
       passage *passage = &rows->passages[rows->count++];
       passage->id = ids[i];
       passage->score = scores[i];
-      code = read_passage(statement, passage);
+      code = read_passage(statement, passage, message);
     } else if (code == SQLITE_DONE) {
-      code = SQLITE_OK;
+      *message = sqlite3_mprintf("passage %lld is missing: index it again", ids[i]);
+      code = SQLITE_CORRUPT;
     } else {
       code = failed_sql(database, code, message);
     }

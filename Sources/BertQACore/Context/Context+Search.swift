@@ -20,6 +20,7 @@ extension Context {
     var options = EmbedOptions()
     options.call = call
     options.promptName = PromptName.query
+    options.normalizes = true
     let vector = try embed([TextPair(text: question)], options: options)
     return PassageSearch(question: question, vector: try questionVector(vector), threads: info.threads)
   }

@@ -33,14 +33,16 @@ package enum CollectionSQL: Int32, CaseIterable {
             SELECT 1 FROM json_each(d.fields) v WHERE v.key = w.key AND v.atom GLOB w.atom))))
       ORDER BY rank, rowid LIMIT 200
       """
+    // Runs of ids: a long document's passages have others between them if another program wrote meanwhile.
     case .allowed:
       """
-      SELECT min(p.id), max(p.id) FROM passages p JOIN documents d ON d.id = p.document
-        LEFT JOIN files f ON f.id = d.file
-      WHERE (?1 IS NULL OR coalesce(f.path, d.name) GLOB ?1)
-        AND NOT EXISTS (SELECT 1 FROM json_each(?2) w WHERE NOT EXISTS (
-          SELECT 1 FROM json_each(d.fields) v WHERE v.key = w.key AND v.atom GLOB w.atom))
-      GROUP BY d.id ORDER BY 1
+      SELECT min(id), max(id) FROM (
+        SELECT id, id - row_number() OVER (ORDER BY id) AS run FROM passages WHERE document IN (
+          SELECT d.id FROM documents d LEFT JOIN files f ON f.id = d.file
+          WHERE (?1 IS NULL OR coalesce(f.path, d.name) GLOB ?1)
+            AND NOT EXISTS (SELECT 1 FROM json_each(?2) w WHERE NOT EXISTS (
+              SELECT 1 FROM json_each(d.fields) v WHERE v.key = w.key AND v.atom GLOB w.atom))))
+      GROUP BY run ORDER BY 1
       """
     case .vectors: "SELECT first, count, rows, scales FROM vectors ORDER BY first"
     case .passage:
@@ -107,7 +109,7 @@ package enum CollectionSQL: Int32, CaseIterable {
       title, text, content='texts', content_rowid='id', tokenize='porter unicode61'
     );
     CREATE VIEW cuts(first, last) AS SELECT 0, 0;
-    CREATE TRIGGER cut_vectors INSTEAD OF INSERT ON cuts WHEN new.first IS NOT NULL BEGIN
+    CREATE TRIGGER cut_vectors INSTEAD OF INSERT ON cuts BEGIN
       INSERT INTO vectors
         SELECT new.last + 1, first + count - new.last - 1,
           substr(rows, (new.last + 1 - first) * (length(rows) / count) + 1),
@@ -121,14 +123,16 @@ package enum CollectionSQL: Int32, CaseIterable {
         WHERE first = (SELECT max(first) FROM vectors WHERE first < new.first) AND first + count > new.first;
     END;
     CREATE TRIGGER document_removed BEFORE DELETE ON documents BEGIN
-      INSERT INTO cuts SELECT min(id), max(id) FROM passages WHERE document = old.id;
+      INSERT INTO cuts SELECT min(id), max(id) FROM (
+        SELECT id, id - row_number() OVER (ORDER BY id) AS run FROM passages WHERE document = old.id) GROUP BY run;
       INSERT INTO words(words, rowid, title, text)
         SELECT 'delete', id, old.title, text FROM passages WHERE document = old.id;
       DELETE FROM passages WHERE document = old.id;
     END;
     CREATE TRIGGER file_removed BEFORE DELETE ON files BEGIN
-      INSERT INTO cuts SELECT min(p.id), max(p.id) FROM passages p JOIN documents d ON d.id = p.document
-        WHERE d.file = old.id;
+      INSERT INTO cuts SELECT min(id), max(id) FROM (
+        SELECT p.id, p.id - row_number() OVER (ORDER BY p.id) AS run FROM passages p
+          JOIN documents d ON d.id = p.document WHERE d.file = old.id) GROUP BY run;
       DELETE FROM documents WHERE file = old.id;
     END;
     """

@@ -59,14 +59,18 @@ package final class PassageSearch {
     self.init(question: question, vector: nil, threads: 1)
   }
 
-  /// Restricts the vectors' rows to passages of `ids` and those of other calls. Ranges ascend and do not overlap.
-  package func allow(_ ids: ClosedRange<Int64>) throws(BertQAError) {
-    if let last = allowed.last, ids.lowerBound <= last.upperBound {
+  /// Restricts the vectors' rows to the passages `first` ... `last` and those of other calls. Ranges ascend and do not
+  /// overlap.
+  package func allow(first: Int64, last: Int64) throws(BertQAError) {
+    guard first <= last else {
+      throw BertQAError(.invalidArgument, argument: "last", "is \(last), which is below first, \(first)")
+    }
+    if let before = allowed.last, first <= before.upperBound {
       throw BertQAError(
         .invalidArgument, argument: "first", "must be above the last passage of the range before")
     }
     try allowed.makeRoom(for: 1)
-    allowed.append(ids)
+    allowed.append(first...last)
   }
 
   /// Sets the passages that the full-text search found, at most `depth` of them, before any vectors.
@@ -112,7 +116,14 @@ package final class PassageSearch {
         rows: rows + skipped * vector.length, scales: scales + skipped, count: ids.count, products: base,
         threads: threads)
     }
-    for (index, product) in products.enumerated() { byMeaning.add(ids.lowerBound + Int64(index), product) }
+    for (index, product) in products.enumerated() {
+      guard product.isFinite else {
+        throw BertQAError(
+          .invalidArgument, argument: "scales",
+          "give passage \(ids.lowerBound + Int64(index)) a score that is not a finite number")
+      }
+      byMeaning.add(ids.lowerBound + Int64(index), product)
+    }
     var match = byWords.partitioningIndex { $0.id >= ids.lowerBound }
     while match < byWords.count, byWords[match].id < ids.upperBound {
       byWords[match].cosine = products[Int(byWords[match].id - ids.lowerBound)]

@@ -12,6 +12,8 @@ final class CollectionWriter {
   /// Called while a batch is computed.
   var call: () -> CallOptions = { CallOptions() }
   private(set) var passageCount = 0
+  /// True if a batch could not be written: the failure is not that of a file.
+  private(set) var hasFailed = false
 
   private typealias Limits = (passages: Int, bytes: Int, steps: Int)
   /// Vectors are computed batch by batch. Without them a batch may be larger: FTS5 merges what each transaction adds,
@@ -165,9 +167,11 @@ final class CollectionWriter {
   /// Computes the vectors of what was added, and writes all of it.
   func flush() throws(ToolError) {
     guard !steps.isEmpty else { return }
+    hasFailed = true
     let vectors = try vectors()
     let database = collection.database
     try database.transaction { () throws(ToolError) in
+      try checkContinuation()
       var (document, passage): (Int64, Int) = (lastDocument, 0)
       var file: Int64? = lastFile
       var first: Int64?
@@ -219,6 +223,26 @@ final class CollectionWriter {
     steps.removeAll(keepingCapacity: true)
     passages.removeAll(keepingCapacity: true)
     passageBytes = 0
+    hasFailed = false
+  }
+
+  /// Throws if the batch goes on with a file or document that another program has removed.
+  private func checkContinuation() throws(ToolError) {
+    var open = [("files", lastFile)]
+    switch steps.first {
+    case .passage: open.append(("documents", lastDocument))
+    case .document, .endFile: break
+    case .beginFile, .same, .remove, nil: return
+    }
+    for case (let table, let id?) in open {
+      let count = try collection.database.integer(
+        "SELECT count(*) FROM \(table) WHERE id = ?1", [.integer(id)])
+      guard count == 1 else {
+        throw ToolError(
+          .input,
+          "\(collection.database.path): another program removed the file that is being read: index it again")
+      }
+    }
   }
 
   /// The document and the file that the next batch may go on with.
@@ -232,6 +256,8 @@ final class CollectionWriter {
     var options = EmbedOptions()
     options.call = call()
     options.promptName = PromptName.document
+    // Searches compare cosines, also those of models that leave vectors as they are.
+    options.normalizes = true
     // One block of memory for all texts.
     let texts = passages.flatMap { $0.title + $0.text }
     let floats = try texts.withElements { texts throws(ToolError) in

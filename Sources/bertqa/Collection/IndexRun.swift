@@ -42,15 +42,16 @@ final class IndexRun {
     defer { progress?.clear() }
     for problem in sources.problems { note("\(problem.path): \(problem.reason)") }
     try removeMissing()
-    let total = sources.files.reduce(0) { $0 + Int($1.status.size) + 1 }
-    var done = 0
+    // Sparse files may be larger together than an integer.
+    let total = sources.files.reduce(0) { $0 + Double($1.status.size) + 1 }
+    var done = 0.0
     for (index, file) in sources.files.enumerated() {
-      let rate = Double(done) / max(Clock.seconds() - start, 1e-3) / 1e6
+      let rate = done / max(Clock.seconds() - start, 1e-3) / 1e6
       progress?.update(
         "\(index) of \(sources.files.count) files, \(writer.passageCount) passages, \(decimal(rate, digits: 1)) MB/s",
-        fraction: Double(done) / Double(max(1, total)))
+        fraction: done / max(1, total))
       try add(file.path, file.status)
-      done += Int(file.status.size) + 1
+      done += Double(file.status.size) + 1
     }
     if readsStandardInput { try addStandardInput() }
     try writer.flush()
@@ -92,7 +93,7 @@ final class IndexRun {
       try writer.endFile(hash: hash)
       if known == nil { summary.added += 1 } else { summary.changed += 1 }
     } catch {
-      guard error.code == .input else { throw error }
+      guard error.code == .input, !writer.hasFailed else { throw error }
       // The message may begin with the path already.
       note(error.message.hasPrefix(path) ? error.message : "\(path): \(error.message)")
       // What was read of it stays, and the next run tries again.
@@ -111,7 +112,7 @@ final class IndexRun {
       try writer.endFile(hash: 0)
       summary.added += 1
     } catch {
-      guard error.code == .input else { throw error }
+      guard error.code == .input, !writer.hasFailed else { throw error }
       note(error.message)
     }
   }

@@ -39,16 +39,16 @@ final class PassageCollection {
         ?? ToolError(.input, "\(path) is in use: another process is writing it")
     }
     let database = try SQLiteDatabase(path, .write, for: "a collection")
-    let isNew = status.st_size == 0
-    if !isNew, try !Self.check(database) { throw Self.foreign(path) }
+    // A run that was killed before its first transaction leaves a database without tables.
+    let isNew = try !Self.check(database)
+    if isNew, try database.integer("SELECT count(*) FROM sqlite_master") != 0 { throw Self.foreign(path) }
     // Readers go on while it is written, and a killed run leaves the last finished batch. Blocks of vectors are read in
     // half the time from large pages, which only a new database takes.
     try database.run(
       "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA recursive_triggers = OFF"
     )
     self.init(database, lock: lock)
-    let hasTables = try self.hasTables()
-    if !hasTables {
+    if isNew {
       try database.transaction { () throws(ToolError) in try database.run(Self.sql(.create)) }
     }
   }
@@ -77,15 +77,10 @@ final class PassageCollection {
     if lock >= 0 { close(lock) }
   }
 
-  /// A run that was killed before its first transaction leaves a database without tables.
-  private func hasTables() throws(ToolError) -> Bool {
-    try database.integer("SELECT count(*) FROM sqlite_master") ?? 0 > 0
-  }
-
-  /// Returns false for a database of another kind. An empty one becomes a collection.
+  /// Returns false for a database of another kind, and for one without tables.
   private static func check(_ database: SQLiteDatabase) throws(ToolError) -> Bool {
     guard try database.integer("PRAGMA application_id") == Int64(CollectionSQL.applicationID) else {
-      return try database.integer("SELECT count(*) FROM sqlite_master") == 0
+      return false
     }
     let version = try database.integer("PRAGMA user_version") ?? 0
     guard version == Int64(CollectionSQL.version) else {
@@ -129,15 +124,15 @@ final class PassageCollection {
     embedder: () throws(ToolError) -> Context
   ) throws(ToolError) -> (search: PassageSearch, hits: [Hit]) {
     let search = try begin(question, command, embedder)
-    let words = try database.statement(Self.sql(.words), [.text(search.query)] + filter.values)
-    var matches: [(id: Int64, score: Double)] = []
-    while try words.next() { matches.append((words.integer(0) ?? 0, words.double(1))) }
-    search.setWords(matches)
-    if search.vectorLength > 0 { try addVectors(to: search, filter, command) }
     var hits: [Hit] = []
-    for hit in search.best(count) {
-      guard let passage = try passage(hit.id) else { continue }
-      hits.append(Hit(score: hit.score, passage: passage))
+    // Of one state of the collection, which others may change meanwhile.
+    try database.transaction("BEGIN") { () throws(ToolError) in
+      let words = try database.statement(Self.sql(.words), [.text(search.query)] + filter.values)
+      var matches: [(id: Int64, score: Double)] = []
+      while try words.next() { matches.append((words.integer(0) ?? 0, words.double(1))) }
+      search.setWords(matches)
+      if search.vectorLength > 0 { try addVectors(to: search, filter) }
+      for hit in search.best(count) { hits.append(Hit(score: hit.score, passage: try passage(hit.id))) }
     }
     return (search, hits)
   }
@@ -157,15 +152,30 @@ final class PassageCollection {
     }
   }
 
-  private func addVectors(
-    to search: PassageSearch, _ filter: DocumentFilter, _ command: String
-  ) throws(ToolError) {
+  /// What does not belong into a collection's tables.
+  private func damage(_ what: String) -> ToolError {
+    ToolError(.input, "\(database.path): \(what): index it again")
+  }
+
+  /// Passes what the tables have to a search.
+  private func pass(_ what: String, _ body: () throws(BertQAError) -> Void) throws(ToolError) {
+    do throws(BertQAError) {
+      try body()
+    } catch {
+      throw error.status == .invalidArgument
+        ? damage("\(what): \(error.messageForTool)") : ToolError(.resources, error.messageForTool)
+    }
+  }
+
+  private func addVectors(to search: PassageSearch, _ filter: DocumentFilter) throws(ToolError) {
     if !filter.isEmpty {
       let allowed = try database.statement(Self.sql(.allowed), filter.values)
       var isAny = false
       while try allowed.next() {
         let (first, last) = (allowed.integer(0) ?? 0, allowed.integer(1) ?? 0)
-        try ofCore(command) { () throws(BertQAError) in try search.allow(first...last) }
+        try pass("the passages of a document") { () throws(BertQAError) in
+          try search.allow(first: first, last: last)
+        }
         isAny = true
       }
       guard isAny else { return }
@@ -180,11 +190,10 @@ final class PassageCollection {
       guard count >= 0, count <= rows.count, rows.count == count * search.vectorLength,
         scales.count == count * MemoryLayout<Float>.size
       else {
-        throw ToolError(
-          .input, "\(database.path): the vectors from passage \(first) on do not fit: index it again")
+        throw damage("the vectors from passage \(first) on do not fit")
       }
       guard let rowBase = rows.baseAddress, let scaleBase = scales.baseAddress else { continue }
-      try ofCore(command) { () throws(BertQAError) in
+      try pass("the vectors from passage \(first) on") { () throws(BertQAError) in
         // Blobs have no alignment.
         let copy = [Float](unsafeUninitializedCapacity: count) { target, initialized in
           UnsafeMutableRawBufferPointer(target).copyMemory(
@@ -200,13 +209,16 @@ final class PassageCollection {
     }
   }
 
-  private func passage(_ id: Int64) throws(ToolError) -> CollectionPassage? {
+  private func passage(_ id: Int64) throws(ToolError) -> CollectionPassage {
     let row = try database.statement(Self.sql(.passage), [.integer(id)])
     defer { row.end() }
-    guard try row.next() else { return nil }
+    guard try row.next(), let text = row.text(0), let start = row.integer(1),
+      CollectionPassage.places.contains(start),
+      row.integer(3).map({ CollectionPassage.places.contains($0) }) ?? true
+    else { throw damage("passage \(id) is missing or has no place") }
     return CollectionPassage(
-      text: row.text(0) ?? [], start: Int(row.integer(1) ?? 0), line: row.integer(3).map { Int($0) },
-      path: row.string(4), name: row.string(5), title: row.string(6))
+      text: text, start: Int(start), line: row.integer(3).map { Int($0) }, path: row.string(4),
+      name: row.string(5), title: row.string(6))
   }
 }
 
@@ -221,6 +233,9 @@ struct CollectionPassage {
   /// That of a record, or the one that a program gave.
   let name: String?
   let title: String?
+
+  /// The places in documents, which programs write that open the database themselves.
+  static let places = 0...Int64(Int32.max)
 
   /// "notes/lease.txt:12", "mail.jsonl: 17", or the document's name.
   /// - Parameter byte: a byte of the passage.

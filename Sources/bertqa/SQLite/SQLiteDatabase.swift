@@ -40,8 +40,10 @@ final class SQLiteDatabase {
   }
 
   /// Calls `body` in a transaction, which a failure undoes.
-  func transaction(_ body: () throws(ToolError) -> Void) throws(ToolError) {
-    try run("BEGIN IMMEDIATE")
+  func transaction(
+    _ begin: String = "BEGIN IMMEDIATE", _ body: () throws(ToolError) -> Void
+  ) throws(ToolError) {
+    try run(begin)
     do throws(ToolError) {
       try body()
       try run("COMMIT")

@@ -124,11 +124,7 @@ public func bertqa_search_query(_ search: OpaquePointer?) -> UnsafePointer<CChar
 @_cdecl("bertqa_search_allow")
 public func bertqa_search_allow(_ search: OpaquePointer?, _ first: Int64, _ last: Int64) -> bertqa_status {
   status { () throws(BertQAError) in
-    let search = try SearchHandle.borrowed(search, "search").search
-    guard first <= last else {
-      throw BertQAError(.invalidArgument, argument: "last", "is \(last), which is below first, \(first)")
-    }
-    try search.allow(first...last)
+    try SearchHandle.borrowed(search, "search").search.allow(first: first, last: last)
   }
 }
 

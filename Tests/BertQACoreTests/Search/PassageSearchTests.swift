@@ -111,10 +111,11 @@ import Testing
   @Test func onlyAllowedPassagesAreFound() throws {
     let question = Self.vectors(1, seed: 1)[0]
     let search = try Self.search(question)
-    try search.allow(3...4)
-    try search.allow(90...95)
-    try search.allow(99...200)
-    #expect(throws: BertQAError.self) { try search.allow(200...300) }
+    try search.allow(first: 3, last: 4)
+    try search.allow(first: 90, last: 95)
+    try search.allow(first: 99, last: 200)
+    #expect(throws: BertQAError.self) { try search.allow(first: 200, last: 300) }
+    #expect(throws: BertQAError.self) { try search.allow(first: 302, last: 301) }
     try Self.add(Self.quantized(Self.vectors(60, seed: 2)), first: 1, to: search)
     try Self.add(Self.quantized(Self.vectors(40, seed: 3)), first: 61, to: search)
     #expect(Set(search.best(100).map(\.id)) == [3, 4, 90, 91, 92, 93, 94, 95, 99, 100])

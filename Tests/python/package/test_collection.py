@@ -104,6 +104,23 @@ def test_titles_count(tmp_path):
         assert hit.score == pytest.approx(library().search_score(cosine, 0.0), abs=0.01)
 
 
+def test_scores_are_cosines(tmp_path):
+    """Also of a model that does not make vectors of length 1."""
+    with (
+        bertqa.Context(FIXTURES / "tiny-longformer-embedder") as embedder,
+        bertqa.Collection(tmp_path / "notes.db", embedder=embedder) as notes,
+    ):
+        texts = ["the river", "a king of france jumps over the lazy dog", "fox"]
+        for text in texts:
+            notes.add(text, text)
+        assert abs(sum(x * x for x in embedder.embed("the river")) - 1) > 0.5
+        query = embedder.embed("over", normalize=True)
+        for hit in notes.search("over"):
+            cosine = sum(a * b for a, b in zip(query, embedder.embed(hit.text, normalize=True)))
+            share = 1.0 if "over" in hit.text.split() else 0.0
+            assert hit.score == pytest.approx(library().search_score(cosine, share), abs=0.02)
+
+
 def test_prompts_of_the_model(tmp_path):
     """The question is embedded as a query, and passages as documents."""
     directory = tmp_path / "model"
@@ -131,3 +148,95 @@ def test_prompts_of_the_model(tmp_path):
         ]
     assert hit.score == pytest.approx(found[0], abs=0.01)
     assert min(abs(other - found[0]) for other in found[1:]) > 0.1
+
+
+def test_what_cannot_be_written_is_refused_at_once(path):
+    """What SQLite refuses would fail together with all documents that were added before."""
+    with bertqa.Collection(path) as notes:
+        notes.add("good", "The lamp is green.")
+        for error, arguments in [
+            (TypeError, dict(name=3)),
+            (TypeError, dict(name=None)),
+            (TypeError, dict(title=b"x")),
+            (UnicodeEncodeError, dict(name="\ud800")),
+            (UnicodeEncodeError, dict(title="\ud800")),
+            (ValueError, dict(fields={"a": float("nan")})),
+            (TypeError, dict(fields={"a": object()})),
+            (UnicodeDecodeError, dict(text=b"caf\xe9")),
+        ]:
+            with pytest.raises(error):
+                notes.add(**{"name": "bad", "text": "The clock stopped.", **arguments})
+        notes.add("later", "The clock stopped at ten.")
+        assert sorted(hit.name for hit in notes.search("lamp clock", k=2)) == ["good", "later"]
+        with pytest.raises(ValueError):
+            notes.search("lamp", fields={"a": float("inf")})
+    with bertqa.Collection(path) as notes:
+        assert notes.ask("When did the clock stop?").answer.text == "ten"
+
+
+def test_the_first_passages_decide_about_vectors(tmp_path):
+    """A collection whose model was not there at first, or that was left empty, is not one of words only."""
+    path = tmp_path / "notes.db"
+    closed = bertqa.Context(FIXTURES / "tiny-bert-embedder")
+    closed.close()
+    with bertqa.Collection(path, embedder=closed) as notes, pytest.raises(ValueError, match="closed"):
+        notes.add("a", TEXTS["lease"])
+    with bertqa.Collection(path) as first, bertqa.Collection(path) as second:
+        first.add("a", TEXTS["lease"])
+        second.add("b", TEXTS["boiler"])
+        first.flush()
+        second.flush()
+        assert {hit.name for hit in second.search("apartment")} == {"a", "b"}
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT sum(count) FROM vectors").fetchone() == (2,)
+    connection.close()
+
+
+def test_a_search_is_of_one_state(path, monkeypatch):
+    """Another program replaces all documents between a search's statements."""
+    with bertqa.Collection(path) as notes:
+        words = notes._words
+
+        def replaced(*arguments):
+            found = words(*arguments)
+            with bertqa.Collection(path) as other:
+                other._database.execute("PRAGMA busy_timeout = 0")
+                for name, text in TEXTS.items():
+                    try:
+                        other.add(name, text)
+                        other.flush()
+                    except sqlite3.OperationalError:  # the search reads
+                        other._added.clear()
+                        other._passages.clear()
+            return found
+
+        sqlite3.connect(path).execute("PRAGMA journal_mode = WAL").connection.close()
+        monkeypatch.setattr(notes, "_words", replaced)
+        assert {hit.name for hit in notes.search("boiler lease")} == {"lease", "boiler"}
+        assert notes.ask("Who repaired the boiler?").answer.text == "Zo\u00eb Brown"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("DELETE FROM passages", "is missing"),
+        ("UPDATE passages SET text = x'00'", "no str"),
+        ("UPDATE passages SET start = 'x'", "no int"),
+        ("UPDATE documents SET fields = '[]'", "no dict"),
+        ("UPDATE documents SET fields = '{'", "."),
+        ("UPDATE vectors SET scales = 'x'", "no bytes"),
+        ("UPDATE vectors SET scales = x'00'", "do not fit"),
+        ("UPDATE vectors SET count = 'x'", "no int"),
+        (
+            "UPDATE vectors SET count = 1, rows = substr(rows, 1, length(rows) / count), scales = x'0000c07f'",
+            "not a finite number",
+        ),
+        ("UPDATE model SET fingerprint = 7", "no bytes"),
+    ],
+)
+def test_databases_with_wrong_values(path, change, message):
+    connection = sqlite3.connect(path)
+    connection.execute(change).connection.commit()
+    connection.close()
+    with bertqa.Collection(path) as notes, pytest.raises((ValueError, bertqa.BertQAError), match=message):
+        notes.search("lease boiler")

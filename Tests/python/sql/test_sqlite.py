@@ -497,6 +497,27 @@ def test_views_of_a_collection_cannot_nest(notes):
             database.execute("SELECT * FROM bertqa_search('fox')")
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("UPDATE passages SET start = 9223372036854775807", "no text or place"),
+        ("UPDATE passages SET line = 9223372036854775807", "no text or place"),
+        ("UPDATE passages SET end = -1", "no text or place"),
+        (
+            "UPDATE vectors SET count = 1, rows = substr(rows, 1, length(rows) / count), scales = x'0000807f'",
+            "not a finite number",
+        ),
+        ("UPDATE vectors SET first = first + 100", "is missing"),
+    ],
+)
+def test_a_collection_with_wrong_numbers(notes, change, message):
+    with connect(notes) as database:
+        database.execute(change)
+        for function in "bertqa_search", "bertqa_ask":
+            with pytest.raises(SQLError, match=message):
+                database.execute(f"SELECT * FROM {function}('Who jumps over the dog of the moon?')")
+
+
 @pytest.mark.skipif(not shutil.which("cc"), reason="the C example: needs cc")
 def test_c_example(notes, tmp_path):
     program = tmp_path / "ask"

@@ -451,6 +451,9 @@ def test_other_databases(tmp_path, collection, notes):
         connection.execute("CREATE TABLE a(b)")
     for command in (["index", other, notes], ["search", other, "a"]):
         assert "no collection" in run(*command, code=3)[1]
+    empty = tmp_path / "empty.db"
+    empty.touch()
+    assert "no collection" in run("search", empty, "a", code=3)[1] and empty.stat().st_size == 0
     text = tmp_path / "text.db"
     text.write_text("no database at all, but long enough for one" * 100)
     assert "not a database" in run("index", text, notes, code=3)[1]
@@ -572,3 +575,104 @@ def test_converters_do_not_read_standard_input(tmp_path):
     assert rows(tmp_path / "x.db", "SELECT text FROM passages ORDER BY text") == [
         ("The clock stopped.",), ("The lamp is green.",)
     ]  # fmt: skip
+
+
+def test_passages_of_documents_that_were_written_together(tmp_path):
+    """A long document is written in several transactions, between which another program may add its own."""
+    path = tmp_path / "notes.db"
+    texts = [f"Box {number} holds {number * 7} green screws." for number in range(9)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    run("index", path, tmp_path / "a.jsonl")
+    first = rows(path, "SELECT min(id) FROM documents")[0][0]
+    with sqlite3.connect(path) as connection:
+        # Every third passage belongs to the first document.
+        connection.execute("UPDATE passages SET document = ? WHERE id % 3 = 1", (first,))
+        connection.execute("UPDATE documents SET file = NULL, name = 'long' WHERE id = ?", (first,))
+    found = [line.split("\t")[1] for line in run("search", "--path", "*o*", path, "box")[0].splitlines()]
+    assert len(found) == 9 and found.count("long") == 3
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM documents WHERE name = 'long'")
+    check_whole(path)
+    assert rows(path, "SELECT count(*) FROM passages") == [(6,)]
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM files")
+    check_whole(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("UPDATE passages SET start = 9223372036854775807", "is missing or has no place"),
+        ("UPDATE passages SET start = -1", "is missing or has no place"),
+        ("UPDATE passages SET line = 9223372036854775807", "is missing or has no place"),
+        ("UPDATE vectors SET first = first + 100", "is missing or has no place"),
+        ("UPDATE vectors SET count = -1", "do not fit"),
+        ("UPDATE vectors SET count = 9223372036854775807", "do not fit"),
+        (
+            "UPDATE vectors SET count = 1, rows = substr(rows, 1, length(rows) / count), scales = x'0000c07f'",
+            "not a finite number",
+        ),
+        (
+            "UPDATE vectors SET count = 1, rows = substr(rows, 1, length(rows) / count), scales = x'0000807f'",
+            "not a finite number",
+        ),
+        ("UPDATE vectors SET first = 9223372036854775807", "too high"),
+        ("UPDATE model SET fingerprint = x'00'", "another model"),
+        ("DROP TABLE vectors", "no such table"),
+    ],
+)
+def test_databases_with_wrong_numbers(collection, change, message):
+    with sqlite3.connect(collection) as connection:
+        connection.execute(change)
+    for command in ["search"], ["ask"], ["search", "--json"], ["ask", "--json"]:
+        assert message in run(*command, collection, "Who pays the rent of the lease?", code=3)[1]
+
+
+def test_ids_that_are_no_numbers(collection):
+    """The last passage of a document is before the first one."""
+    with sqlite3.connect(collection) as connection:
+        connection.executescript(
+            "ALTER TABLE passages RENAME TO p; CREATE VIEW passages AS SELECT "
+            "CASE WHEN id = 1 THEN 10 ELSE '9' END AS id, 1 AS document, start, end, line, text FROM p"
+        )
+    errors = run("search", collection, "--path", "*", "lease", code=3)[1]
+    assert "index it again" in errors
+
+
+def test_a_database_that_cannot_be_written_ends_the_run(tmp_path):
+    """It is not the problem of a file, and no further files are read."""
+    path = tmp_path / "x.db"
+    (tmp_path / "a.txt").write_text("The lamp is green.")
+    run("index", "--words-only", path, tmp_path / "a.txt")
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON passages BEGIN SELECT raise(ABORT, 'no room'); END"
+        )
+    big = "\n\n".join(f"Box {number} holds {number * 7} screws. {'x ' * 120}" for number in range(20000))
+    (tmp_path / "b.txt").write_text(big)
+    (tmp_path / "c.txt").write_text("The clock stopped at ten.")
+    errors = run("index", "--words-only", path, tmp_path / "b.txt", tmp_path / "c.txt", code=3)[1]
+    assert errors == f"bertqa: {path}: SQLite: no room\n"
+
+
+def test_a_file_that_another_program_removes_while_it_is_read(tmp_path):
+    path = tmp_path / "x.db"
+    texts = [json.dumps({"text": f"Box {number} holds {number * 7} screws."}) + "\n" for number in range(20000)]
+    index = [TOOL, "index", "--words-only", "--format", "jsonl", path, "-"]
+    process = subprocess.Popen(index, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True)
+    # The first batch has 8,192 passages.
+    process.stdin.write("".join(texts[:10000]))
+    process.stdin.flush()
+    for _ in range(3000):
+        time.sleep(0.02)
+        if path.exists() and rows(path, "SELECT count(*) FROM sqlite_master")[0][0]:
+            if rows(path, "SELECT count(*) FROM passages")[0][0] >= 8192:
+                break
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM files")
+    errors = process.communicate("".join(texts[10000:]))[1]
+    assert process.returncode == 3
+    assert errors == f"bertqa: {path}: another program removed the file that is being read: index it again\n"
+    assert rows(path, "SELECT count(*) FROM passages") == rows(path, "SELECT count(*) FROM documents") == [(0,)]
+    run(*index[1:], input="".join(texts).encode())
+    assert rows(path, "SELECT count(*) FROM passages") == [(20000,)]

@@ -1,12 +1,13 @@
 """Collection: a database of documents that can be searched and asked."""
 
+import contextlib
 import ctypes
 import json
 import os
 import sqlite3
 from array import array
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 from ._answer import _result_of, answer_call, texts
 from ._call import Call
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     _ADD_VECTORS, _REMOVE_DOCUMENT,
 ) = range(12)  # fmt: skip
 _APPLICATION_ID, _VERSION = 0x42514143, 1
-#: The passages whose vectors are computed and written at once.
+#: The passages whose vectors are computed and written at once, and the documents.
 _BATCH = 512
 
 
@@ -104,7 +105,7 @@ class Collection:
         embedder: Optional[Context] = None,
         words_only: bool = False,
     ):
-        self._context, self._embedder = context, embedder
+        self._context, self._embedder, self._words_only = context, embedder, words_only
         self._added: List[Tuple[Any, ...]] = []
         #: Each with its document's title and a newline, or b"", before it.
         self._passages: List[Tuple[bytes, bytes]] = []
@@ -112,30 +113,54 @@ class Collection:
             os.fspath(path), isolation_level=None, timeout=10
         )
         try:
-            self._open(os.fspath(path), words_only)
+            self._open(os.fspath(path))
         except BaseException:
             self._database.close()
             raise
 
-    def _open(self, path: str, words_only: bool) -> None:
+    def _open(self, path: str) -> None:
         database = self._opened()
-        if database.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
-            if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                raise ValueError(f"{path} is an SQLite database, but no collection")
+        if not self._has_tables(path):
             # Blocks of vectors are read in half the time from large pages.
             database.execute("PRAGMA page_size = 16384")
-            database.executescript(f"BEGIN IMMEDIATE;{_sql(_CREATE)}COMMIT;")
-            if not words_only:
-                self._set_model()
+            with self._transaction("BEGIN IMMEDIATE"):
+                # Another process may have made them meanwhile.
+                if not self._has_tables(path):
+                    for statement in _statements(_sql(_CREATE)):
+                        database.execute(statement)
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version != _VERSION:
             raise ValueError(
                 f"{path} is a collection of version {version}, but this bertqa reads version {_VERSION}"
             )
-        model = database.execute(_sql(_MODEL)).fetchone()
-        self._fingerprint: Optional[bytes] = model[0] if model else None
 
-    def _set_model(self) -> None:
+    def _has_tables(self, path: str) -> bool:
+        database = self._opened()
+        if database.execute("PRAGMA application_id").fetchone()[0] == _APPLICATION_ID:
+            return True
+        if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise ValueError(f"{path} is an SQLite database, but no collection")
+        return False
+
+    @contextlib.contextmanager
+    def _transaction(self, begin: str) -> "Iterator[None]":
+        """A transaction, which a failure undoes."""
+        database = self._opened()
+        database.execute(begin)
+        try:
+            yield
+            database.execute("COMMIT")
+        finally:
+            if database.in_transaction:
+                database.execute("ROLLBACK")
+
+    def _fingerprint(self) -> Optional[bytes]:
+        """Returns that of the vectors' model; None if the collection has no vectors."""
+        row = self._opened().execute(_sql(_MODEL)).fetchone()
+        return None if row is None else bytes(_checked(row[0], bytes, "the model's fingerprint"))
+
+    def _new_model(self) -> Tuple[str, int, bytes]:
+        """Returns directory, length and fingerprint of the embedding model."""
         info = self._embedding().info
         handle, lib = self._embedding()._opened(), library()
         needed = ctypes.c_size_t()
@@ -146,7 +171,7 @@ class Collection:
                 handle.pointer, call.common_pointer, ctypes.addressof(data), len(data), ctypes.byref(needed)
             )
         )
-        self._opened().execute(_sql(_SET_MODEL), (info.directory, info.embedding_length, data.raw[: needed.value]))
+        return info.directory, info.embedding_length, data.raw[: needed.value]
 
     def _opened(self) -> sqlite3.Connection:
         if self._database is None:
@@ -173,10 +198,18 @@ class Collection:
 
         fields: values of JSON, which the document's passages return.
         """
+        # What SQLite would refuse when it is written, with all that is written together.
+        for value, what in (name, "name"), (title or "", "title"):
+            if not isinstance(value, str):
+                raise TypeError(f"{what} must be a str, not {type(value).__name__}")
+            value.encode()
+        values = json.dumps(dict(fields), allow_nan=False) if fields else None
         if any(name == added[0] for added in self._added):
             self.flush()
         self._opened()
         data = encoded(text)
+        # Ranges count the bytes of the document, so that none may be replaced.
+        data.decode()
         lib, pointer, call = library(), ctypes.c_void_p(), Call({})
         status = lib.passages_create(
             self._embedding()._opened().pointer, data, len(data), call.common_pointer, ctypes.byref(pointer)
@@ -186,10 +219,11 @@ class Collection:
         ranges = lib.passages_ranges(handle.pointer)
         found = [(ranges[i].start, ranges[i].end) for i in range(lib.passages_count(handle.pointer))]
         kept = [(start, end) for start, end in found if end > start]
-        self._added.append((name, title, json.dumps(dict(fields)) if fields else None, kept))
+        self._added.append((name, title, values, kept))
         heading = b"" if title is None else encoded(title) + b"\n"
         self._passages += [(heading, data[start:end]) for start, end in kept]
-        if len(self._passages) >= _BATCH:
+        # Documents without text have no passages.
+        if max(len(self._passages), len(self._added)) >= _BATCH:
             self.flush()
 
     def remove(self, name: str) -> None:
@@ -199,35 +233,45 @@ class Collection:
 
     def flush(self) -> None:
         """Writes what was added, in one transaction. Until then other processes do not see it."""
-        database = self._opened()
-        if not self._added:
-            return
-        vectors = self._vectors() if self._fingerprint is not None and self._passages else None
+        self._opened()
+        # Again if another process made the collection's first vectors meanwhile.
+        while self._added and not self._write():
+            pass
+
+    def _write(self) -> bool:
+        """Writes what was added; False if the model of the collection has changed."""
+        database, fingerprint = self._opened(), self._fingerprint()
+        model = None
+        if fingerprint is None and not self._words_only:
+            if database.execute("SELECT NOT EXISTS (SELECT 1 FROM passages)").fetchone()[0]:
+                model = self._new_model()
+        has_vectors = self._passages and (fingerprint is not None or model is not None)
+        vectors = self._vectors() if has_vectors else None
         passages = iter(self._passages)
-        database.execute("BEGIN IMMEDIATE")
-        try:
+        with self._transaction("BEGIN IMMEDIATE"):
+            if self._fingerprint() != fingerprint:
+                return False
+            if model is not None:
+                database.execute(_sql(_SET_MODEL), model)
             first = None
             for name, title, fields, ranges in self._added:
                 database.execute(_sql(_REMOVE_DOCUMENT), (name,))
                 document = database.execute(_sql(_ADD_DOCUMENT), (None, name, title, fields)).lastrowid
                 for start, end in ranges:
-                    text = next(passages)[1].decode("utf-8", "replace")
+                    text = next(passages)[1].decode()
                     cursor = database.execute(_sql(_ADD_PASSAGE), (document, start, end, None, text))
                     first = cursor.lastrowid if first is None else first
             if first is not None:
                 database.execute(_sql(_ADD_WORDS), (first, first + len(self._passages) - 1))
             if vectors is not None:
                 database.execute(_sql(_ADD_VECTORS), (first, len(self._passages), *vectors))
-            database.execute("COMMIT")
-        except BaseException:
-            database.execute("ROLLBACK")
-            raise
         self._added, self._passages = [], []
+        return True
 
     def _vectors(self) -> Tuple[bytes, bytes]:
         """Returns the rows and scales of the passages that were added."""
         texts = [heading + text for heading, text in self._passages]
-        embeddings = self._embedding().embed(texts, prompt_name="document")
+        embeddings = self._embedding().embed(texts, prompt_name="document", normalize=True)
         count, length = len(self._passages), self._embedding().info.embedding_length
         floats = array("f")
         for vector in embeddings:
@@ -285,19 +329,20 @@ class Collection:
         """Returns all passages of the document that the passage with this id is from, in order; none without such a one.
         Their score is 0."""
         self.flush()
-        rows = self._opened().execute(
-            "SELECT id FROM passages WHERE document = (SELECT document FROM passages WHERE id = ?) ORDER BY id",
-            (id,),
-        )
-        return [self._passage(found, 0.0) for (found,) in rows.fetchall()]
+        with self._transaction("BEGIN"):
+            rows = self._opened().execute(
+                "SELECT id FROM passages WHERE document = (SELECT document FROM passages WHERE id = ?) ORDER BY id",
+                (id,),
+            )
+            return [self._passage(found, 0.0) for (found,) in rows.fetchall()]
 
     def _search(
         self, question: Text, count: int, path: Optional[str], fields: "Optional[Mapping[str, Any]]"
     ) -> Tuple[Handle, List[Passage]]:
         self.flush()
-        chosen = (path, json.dumps(dict(fields)) if fields else None)
+        chosen = (path, json.dumps(dict(fields), allow_nan=False) if fields else None)
         lib, data = library(), encoded(question)
-        fingerprint = self._fingerprint
+        fingerprint = self._fingerprint()
         context = None if fingerprint is None else self._embedding()._opened().pointer
         pointer, call = ctypes.c_void_p(), Call({})
         status = lib.search_create(
@@ -311,16 +356,21 @@ class Collection:
         )
         search = Handle(pointer, lib.search_free)
         call.check(status)
-        words = self._words(lib.search_query(search.pointer).decode(), chosen)
-        ids, scores = zip(*words) if words else ((), ())
-        check(
-            lib.search_set_words(
-                search.pointer, (ctypes.c_int64 * len(ids))(*ids), (ctypes.c_double * len(ids))(*scores), len(ids)
+        # Of one state of the collection, which others may change meanwhile.
+        with self._transaction("BEGIN"):
+            words = self._words(lib.search_query(search.pointer).decode(), chosen)
+            ids, scores = zip(*words) if words else ((), ())
+            check(
+                lib.search_set_words(
+                    search.pointer,
+                    (ctypes.c_int64 * len(ids))(*ids),
+                    (ctypes.c_double * len(ids))(*scores),
+                    len(ids),
+                )
             )
-        )
-        if fingerprint is not None:
-            self._add_vectors(search, chosen)
-        return search, self._best(search, count)
+            if fingerprint is not None:
+                self._add_vectors(search, chosen)
+            return search, self._best(search, count)
 
     def _words(self, query: str, chosen: Tuple[Optional[str], Optional[str]]) -> List[Tuple[int, float]]:
         """Returns the ids and scores of the passages that have words of the question."""
@@ -335,12 +385,15 @@ class Collection:
             if not allowed:
                 return
         for first, count, rows, scales in database.execute(_sql(_VECTORS)):
+            _checked(first, int, "the first passage of vectors")
+            _checked(count, int, "the number of vectors")
+            blobs = [_checked(blob, bytes, f"the vectors from passage {first} on") for blob in (rows, scales)]
             if len(scales) != 4 * count:
-                raise ValueError(f"the vectors from passage {first} on do not fit")
+                raise ValueError(f"the vectors from passage {first} on do not fit: index it again")
             check(
                 lib.search_add_vectors(
-                    search.pointer, first, count, ctypes.cast(rows, ctypes.POINTER(ctypes.c_int8)), len(rows),
-                    ctypes.cast(scales, ctypes.POINTER(ctypes.c_float)),
+                    search.pointer, first, count, ctypes.cast(blobs[0], ctypes.POINTER(ctypes.c_int8)), len(rows),
+                    ctypes.cast(blobs[1], ctypes.POINTER(ctypes.c_float)),
                 )
             )  # fmt: skip
 
@@ -353,8 +406,19 @@ class Collection:
 
     def _passage(self, id: int, score: float) -> Passage:
         row = self._opened().execute(_sql(_PASSAGE), (id,)).fetchone()
+        if row is None:
+            raise ValueError(f"passage {id} is missing: index it again")
         text, start, end, line, path, name, title, fields = row
-        return Passage(id, score, text, start, end, line, path, name, title, json.loads(fields) if fields else {})
+        for value, kind, what in (
+            (text, str, "text"),
+            (start, int, "start"),
+            (end, int, "end"),
+            (line or 0, int, "line"),
+        ):
+            _checked(value, kind, f"the {what} of passage {id}")
+        values = json.loads(_checked(fields, str, f"the fields of passage {id}")) if fields else {}
+        _checked(values, dict, f"the fields of passage {id}")
+        return Passage(id, score, text, start, end, line, path, name, title, values)
 
     # Closing
 
@@ -379,3 +443,20 @@ class Collection:
 def _sql(statement: int) -> str:
     text: bytes = library().collection_sql(statement)
     return text.decode()
+
+
+def _statements(script: str) -> "Iterator[str]":
+    """Divides a script, which sqlite3 runs as a whole only outside of transactions."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _checked(value: Any, kind: type, what: str) -> Any:
+    """Returns a value of the database, which any program may have written."""
+    if isinstance(value, kind):
+        return value
+    raise ValueError(f"{what}: is no {kind.__name__} but {value!r:.80}: index it again")

@@ -5,6 +5,7 @@ import json
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -85,7 +86,17 @@ def test_a_collection_is_asked(tmp_path):
                 assert units[2 * shown["start"] : 2 * shown["end"]].decode("utf-16-le") == hit["text"]
             shown = post(server, "passage", index=1, id=passages[0].id)[1]["text"]
             assert shown == "\n\n".join(lines)
-            assert post(server, "passage", index=1, id=99)[0] == post(server, "passage", index=1, id="1")[0] == 400
+            for id in 99, "1", 1 << 63, None:
+                assert post(server, "passage", index=1, id=id)[0] == 400
+            # Whatever another program has done to it is told, and the page's server makes no new collection.
+            connection = sqlite3.connect(path)
+            connection.execute("DELETE FROM passages").connection.commit()
+            connection.close()
+            status, found = post(server, "collection", index=1, question=WHO)
+            assert status == 500 and "is missing" in found["error"]
+            path.unlink()
+            status, found = post(server, "collection", index=1, question=WHO)
+            assert status == 500 and "no longer there" in found["error"] and not path.exists()
         finally:
             server.shutdown()
             thread.join()

@@ -183,7 +183,9 @@ def test_what_does_not_go_together(found):
     assert bertqa.redact(text, bertqa.patterns(text)) == "\ud800 [EMAIL]"
 
 
-@pytest.mark.parametrize("line", ["{", "[]", "3", '{"name": "[A_1]"}', '{"name": 3, "value": "x"}', '{"name": "A", "value": "x"}'])
+@pytest.mark.parametrize(
+    "line", ["{", "[]", "3", '{"name": "[A_1]"}', '{"name": 3, "value": "x"}', '{"name": "A", "value": "x"}']
+)
 def test_files_of_names_that_are_none(tmp_path, line):
     path = tmp_path / "names.jsonl"
     path.write_text('{"name": "[B_1]", "value": "Bob"}\n' + line)

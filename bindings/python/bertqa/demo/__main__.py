@@ -4,6 +4,7 @@ import argparse
 import os
 import pathlib
 import signal
+import sqlite3
 import sys
 import webbrowser
 from typing import List, Optional, Tuple, Union
@@ -33,7 +34,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
             if task == "answer" or getattr(given, f"{task}_model"):
                 tasks.context(task)
         server = Server(tasks, given.port)
-    except (OSError, ValueError, BertQAError) as error:
+    except (OSError, ValueError, sqlite3.Error, BertQAError) as error:
         print(f"bertqa.demo: {error}", file=sys.stderr)
         return 1
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -12,10 +12,9 @@ import json
 import pathlib
 import secrets
 import socket
-import sqlite3
 from typing import Any, Optional
 
-from .._errors import BertQAError, Cancelled, InvalidArgument
+from .._errors import Cancelled, InvalidArgument
 from ._tasks import Tasks
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -85,9 +84,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             kind, data, status = "application/json", _json({"error": str(error)}), error.status
         except Cancelled:
             kind, data, status = "application/json", _json({"cancelled": True}), 409
-        except (BertQAError, MemoryError, sqlite3.Error) as error:
+        except Exception as error:  # a collection may have anything
             status = 400 if isinstance(error, InvalidArgument) else 500
-            kind, data = "application/json", _json({"error": str(error) or "out of memory"})
+            kind, data = "application/json", _json({"error": str(error) or type(error).__name__})
         self.send_response(status)
         for name, value in HEADERS.items():
             self.send_header(name, value)

@@ -101,6 +101,8 @@ class Tasks:
     def _opened(self, request: Request) -> Collection:
         """Opens a collection for one request: a connection of SQLite belongs to one thread."""
         path = self._chosen(request, pathlib.Path)
+        if not path.exists():
+            raise FileNotFoundError(f"{path} is no longer there")  # Collection would make it
         return Collection(path, context=self.context("answer"), embedder=self.context("embed"))
 
     def _collection(self, request: Request, cancel: Callable[[], bool]) -> Any:
@@ -122,8 +124,8 @@ class Tasks:
     def _passage(self, request: Request, cancel: Callable[[], bool]) -> Any:
         """Returns a passage's document, as far as its passages have it, and the passage's place."""
         id = request.get("id")
-        if not isinstance(id, int):
-            raise InvalidArgument("id must be an integer")
+        if not isinstance(id, int) or not -(1 << 63) <= id < 1 << 63:
+            raise InvalidArgument("id must be an integer of 64 bits")
         with self._opened(request) as collection:
             passages = collection.document(id)
         text, end, place = "", 0, None

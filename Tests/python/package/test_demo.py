@@ -340,3 +340,10 @@ def test_the_program_says_what_is_wrong(tmp_path, capsys, monkeypatch):
         assert message in capsys.readouterr().err
     with pytest.raises(SystemExit):
         program.main(["--port", "65536"])
+
+
+def test_a_file_that_only_begins_as_a_database(tmp_path, capsys):
+    path = tmp_path / "notes.db"
+    path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 16)
+    assert program.main([str(path)]) == 1
+    assert capsys.readouterr().err.startswith("bertqa.demo: ")

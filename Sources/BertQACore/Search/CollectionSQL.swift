@@ -71,6 +71,7 @@ package enum CollectionSQL: Int32, CaseIterable {
       path TEXT NOT NULL UNIQUE,
       modified INTEGER NOT NULL,
       size INTEGER NOT NULL,
+      settings INTEGER,
       hash INTEGER
     );
     CREATE TABLE documents(

@@ -23,7 +23,7 @@ final class CollectionWriter {
   private static let pieceBytes = 1 << 20
 
   private enum Step {
-    case beginFile(path: String, SourceStatus)
+    case beginFile(path: String, SourceStatus, settings: Int64)
     case document(name: [UInt8]?, title: [UInt8]?, fields: [UInt8]?)
     case passage(start: Int, end: Int, line: Int?)
     case endFile(hash: UInt64)
@@ -79,7 +79,10 @@ final class CollectionWriter {
   // MARK: - Files
 
   /// Begins a file's documents, which replace those that the collection has of it.
-  func begin(_ path: String, _ status: SourceStatus) { steps.append(.beginFile(path: path, status)) }
+  /// - Parameter settings: those with which it is read, see `SourceReading`.
+  func begin(_ path: String, _ status: SourceStatus, settings: Int64) {
+    steps.append(.beginFile(path: path, status, settings: settings))
+  }
 
   /// Ends a file that was read completely.
   func endFile(hash: UInt64) throws(ToolError) {
@@ -177,11 +180,11 @@ final class CollectionWriter {
       var first: Int64?
       for step in steps {
         switch step {
-        case .beginFile(let path, let status):
+        case .beginFile(let path, let status, let settings):
           try database.change("DELETE FROM files WHERE path = ?1", [.text(path)])
           try database.change(
-            "INSERT INTO files(path, modified, size) VALUES (?1, ?2, ?3)",
-            [.text(path), .integer(status.modified), .integer(status.size)])
+            "INSERT INTO files(path, modified, size, settings) VALUES (?1, ?2, ?3, ?4)",
+            [.text(path), .integer(status.modified), .integer(status.size), .integer(settings)])
           file = database.lastID
         case .document(let name, let title, let fields):
           let values = [name, title, fields].map { $0.map { SQLiteValue.text($0) } ?? .null }

@@ -73,8 +73,11 @@ final class IndexRun {
 
   /// Reads a file if it is new or has changed.
   private func add(_ path: String, _ status: SourceStatus) throws(ToolError) {
+    let settings = reading.settings(for: path)
     let known = try known(path)
-    if let known, known.hash != nil, known.status == status {
+    // Other options may make other texts of the same bytes.
+    let isKnown = known?.settings == settings
+    if let known, isKnown, known.hash != nil, known.status == status {
       summary.unchanged += 1
       return
     }
@@ -84,11 +87,11 @@ final class IndexRun {
     do throws(ToolError) {
       let file = try Input(path: path)
       let hash = try ContentHash(of: file.descriptor, path, upTo: Int(status.size)).value
-      if let known, known.hash == Int64(bitPattern: hash), known.status.size == status.size {
+      if let known, isKnown, known.hash == Int64(bitPattern: hash), known.status.size == status.size {
         summary.unchanged += 1
         return try writer.keep(path, status)
       }
-      writer.begin(path, status)
+      writer.begin(path, status, settings: settings)
       try reading.read(ArgumentText(pointer: name), shown: path, to: writer) { note("\(path): \($0)") }
       try writer.endFile(hash: hash)
       if known == nil { summary.added += 1 } else { summary.changed += 1 }
@@ -104,7 +107,7 @@ final class IndexRun {
   private static let standardInput = "-"
 
   private func addStandardInput() throws(ToolError) {
-    writer.begin(Self.standardInput, SourceStatus(modified: 0, size: 0))
+    writer.begin(Self.standardInput, SourceStatus(modified: 0, size: 0), settings: 0)
     do throws(ToolError) {
       try reading.read(.standardInput, shown: Self.standardInput, to: writer) {
         note("standard input: \($0)")
@@ -117,12 +120,15 @@ final class IndexRun {
     }
   }
 
-  private func known(_ path: String) throws(ToolError) -> (status: SourceStatus, hash: Int64?)? {
+  private func known(
+    _ path: String
+  ) throws(ToolError) -> (status: SourceStatus, settings: Int64?, hash: Int64?)? {
     let row = try collection.database.statement(
-      "SELECT modified, size, hash FROM files WHERE path = ?1", [.text(path)])
+      "SELECT modified, size, settings, hash FROM files WHERE path = ?1", [.text(path)])
     defer { row.end() }
     guard try row.next() else { return nil }
-    return (SourceStatus(modified: row.integer(0) ?? 0, size: row.integer(1) ?? 0), row.integer(2))
+    let status = SourceStatus(modified: row.integer(0) ?? 0, size: row.integer(1) ?? 0)
+    return (status, row.integer(2), row.integer(3))
   }
 
   private func note(_ problem: String) {

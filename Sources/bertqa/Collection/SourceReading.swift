@@ -54,6 +54,21 @@ struct SourceReading {
     self.converters = converters
   }
 
+  /// Returns a number for the options by which a file's texts are made of its bytes. Those that do not concern it do
+  /// not count.
+  func settings(for shown: String) -> Int64 {
+    var meaning = encoding?.name ?? ""
+    if let converter = converters.first(where: { shown.hasSuffix($0.ending) }) {
+      meaning = converter.command
+    } else if let format = format ?? Self.recordFormat(Compression.inner(shown).lowercased()) {
+      let fields = ([textField, idField, titleField] + storedFields).map { $0?.string }
+      meaning += " \(format) \(fields)"
+    }
+    var hash = ContentHash()
+    hash.update(meaning)
+    return Int64(bitPattern: hash.value)
+  }
+
   /// Adds the documents of a file to a collection. Throws `.input` if it cannot be read.
   /// - Parameter problem: called for a record that cannot be read.
   func read(

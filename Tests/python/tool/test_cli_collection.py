@@ -142,6 +142,26 @@ def test_only_what_changed_is_read(collection, notes):
     check_whole(collection)
 
 
+def test_other_options_read_files_again(tmp_path):
+    """Those that concern a file. Problems say which option to change, and then it must count."""
+    path, lines, text = tmp_path / "x.db", tmp_path / "lines.jsonl", tmp_path / "a.txt"
+    lines.write_text('{"body": "The lamp is green.", "year": 2024}\n')
+    text.write_text("The clock stopped at ten.")
+    index = ["index", "--words-only", path, tmp_path]
+    assert "no field 'text'" in run(*index, "--exclude", "x.db*", code=3)[1]
+    body = [*index, "--text-field", "body", "--exclude", "x.db*"]
+    assert run(*body)[0] == "0 new, 1 changed, 1 unchanged, 0 gone; 1 passages read, 2 in all\n"
+    assert "2 unchanged" in run(*body)[0]
+    assert "1 changed, 1 unchanged" in run(*body, "--field", "year")[0]
+    assert rows(path, "SELECT fields FROM documents WHERE fields IS NOT NULL") == [('{"year":"2024"}',)]
+    os.utime(text)
+    os.utime(lines)
+    assert "2 unchanged" in run(*body, "--field", "year")[0]
+    assert "1 changed, 1 unchanged" in run(*body, "--field", "year", "--convert", ".txt=cat {}")[0]
+    assert "0 changed, 2 unchanged" in run(*body, "--field", "year", "--convert", ".txt=cat {}")[0]
+    assert "2 changed, 0 unchanged" in run(*body, "--encoding", "latin1")[0]
+
+
 def test_deleting_by_any_sqlite_keeps_it_whole(collection):
     with sqlite3.connect(collection) as connection:
         connection.execute("DELETE FROM documents WHERE name = 'm1'")

@@ -29,7 +29,7 @@ def measured(pairs, context, names, models_, threads_, lengths, rounds, mix, che
                 able = [w for w in workers if other_way_of is None or ENGINES[w.name][0].pads]
                 for worker in able:
                     worker.ask("prepare", name, (inputs, batch))
-                    worker.ask("time", name, (0, not warm_up))  # where not each turn, once
+                    worker.ask("time", name, (0, not warm_up, False))  # where not each turn, once
                 for engine, seconds in measure(able, name, rounds, calls, cpu, warm_up).items():
                     value = rate / seconds if rate else 1000 * seconds
                     old = found[engine].get(other_way_of or name)

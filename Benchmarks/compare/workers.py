@@ -26,10 +26,12 @@ def _serve(connection, make, arguments, quiet):
                 prepared[key] = subject.prepare(*value)
             elif command == "time":
                 result = []
-                calls, warm_up = value
+                calls, warm_up, anew = value
                 if warm_up:
                     subject.run(prepared[key])
                 for _ in range(calls):
+                    if anew:
+                        subject = make(*arguments)
                     wall, cpu = time.perf_counter(), time.process_time()
                     subject.run(prepared[key])
                     result.append((time.perf_counter() - wall, time.process_time() - cpu))
@@ -99,14 +101,15 @@ def start(names, engines, model, threads, log):
     return [worker for worker in workers if worker]
 
 
-def measure(workers, key, rounds, calls, cpu=False, warm_up=True):
+def measure(workers, key, rounds, calls, cpu=False, warm_up=True, anew=False):
     """Medians in seconds by worker name. In each round every worker has a turn: one call that is not
     counted, which brings its code and data into the caches, and `calls` that are. `cpu`: processor
-    time, which other processes' turns do not count in, instead of the clock's."""
+    time, which other processes' turns do not count in, instead of the clock's. `anew`: each counted call is
+    the first of an engine that was just made, so that what it keeps of earlier calls does not help."""
     samples = {worker.name: [] for worker in workers}
     for round in range(rounds):
         for worker in workers if round % 2 else reversed(workers):
-            samples[worker.name] += worker.ask("time", key, (calls, warm_up))
+            samples[worker.name] += worker.ask("time", key, (calls, warm_up, anew))
     return {name: statistics.median(s[1 if cpu else 0] for s in list) for name, list in samples.items()}
 
 

@@ -34,17 +34,30 @@ final class BytePairWorker: CachingWorker {
   private func encode(
     _ preToken: UnsafePointer<UInt8>, count size: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) {
+    try removeAll(roomFor: size)
     switch model.symbols.unit {
-    case .bytes: try readBytes(preToken, size, monitor)
-    case .characters: try readCharacters(preToken, size, monitor)
-    case .affixed: try readAffixed(preToken, size, monitor)
+    case .bytes:
+      count = try short.read(preToken, size, ids, starts, monitor)
+      count = try short.mergeRuns(ids, starts, count, monitor) { (begin, count) throws(BertQAError) in
+        try merge(ids + begin, starts + begin, count, preToken, monitor)
+      }
+    case .characters:
+      try readCharacters(preToken, size, monitor)
+      count = try merge(ids, starts, count, nil, monitor)
+    case .affixed:
+      try readAffixed(preToken, size, monitor)
+      count = try merge(ids, starts, count, nil, monitor)
     }
-    if count < 2 { return }
-    if count <= ShortPreToken.limit {
-      count = short.merge(ids, starts, count: count)
-    } else {
-      try mergeLong(monitor)
-    }
+  }
+
+  /// Merges `count` symbols in place: see `ShortPreToken.merge`.
+  private func merge(
+    _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ count: Int,
+    _ preToken: UnsafePointer<UInt8>?, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Int {
+    if count < 2 { return count }
+    if count <= ShortPreToken.limit { return short.merge(ids, starts, count: count, preToken) }
+    return try mergeLong(ids, starts, count, monitor)
   }
 }
 
@@ -78,7 +91,10 @@ extension BytePairWorker {
 // MARK: - Many symbols
 
 extension BytePairWorker {
-  private func mergeLong(_ monitor: CallMonitor?) throws(BertQAError) {
+  private func mergeLong(
+    _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ count: Int,
+    _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Int {
     // Ids, places and links, and two waiting merges for each symbol.
     let heldBytes = count * 32
     try monitor?.hold(heldBytes)
@@ -87,11 +103,15 @@ extension BytePairWorker {
     try previous.reserve(count)
     queue.removeAll()
     let (next, previous) = (self.next.base, self.previous.base)
+    ids[0] ^= ids[0] >> 31
     for index in 0..<count {
       if index % CallPoll.elementInterval == 0 { try monitor?.check() }
       next[index] = Int32(truncatingIfNeeded: index &+ 1)
       previous[index] = Int32(truncatingIfNeeded: index &- 1)
-      if index &+ 1 < count { try enqueue(index, model.merges.rank(ids[index], ids[index &+ 1])) }
+      if index &+ 1 < count {
+        ids[index &+ 1] ^= ids[index &+ 1] >> 31
+        try enqueue(index, model.merges.rank(ids[index], ids[index &+ 1]))
+      }
     }
     try queue.makeHeap(monitor)
     var steps = 0
@@ -124,8 +144,8 @@ extension BytePairWorker {
       index = Int(next[index])
     }
     starts[kept] = starts[count]
-    count = kept
     if self.next.capacity > Self.keptCapacity { try removeLinks(monitor) }
+    return kept
   }
 
   /// Frees the memory of merging in parts: the system takes its time to take back gigabytes.
@@ -170,17 +190,9 @@ extension BytePairWorker {
     count &+= 1
   }
 
-  private func readBytes(
-    _ preToken: UnsafePointer<UInt8>, _ size: Int, _ monitor: CallMonitor?
-  ) throws(BertQAError) {
-    try removeAll(roomFor: size)
-    count = try short.read(preToken, size, ids, starts, monitor)
-  }
-
   private func readCharacters(
     _ preToken: UnsafePointer<UInt8>, _ size: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) {
-    try removeAll(roomFor: size)
     var unknown = UnknownRun()
     var position = 0
     var poll = TextPoll(monitor)
@@ -203,7 +215,6 @@ extension BytePairWorker {
   private func readAffixed(
     _ preToken: UnsafePointer<UInt8>, _ size: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) {
-    try removeAll(roomFor: size)
     let settings = model.settings
     var unknown = UnknownRun()
     var position = 0

@@ -14,18 +14,17 @@ final class MergeTable: @unchecked Sendable {
   private static var empty: UInt64 { .max }
 
   private let slots: AlignedBuffer<UInt64>
-  private let filter: AlignedBuffer<UInt64>
+  private let filter: PairFilter.Memory
   private let results: AlignedBuffer<Int32>
   private(set) var lookup: Lookup
 
   /// The table for inner loops; valid as long as the object.
   struct Lookup {
     fileprivate let slots: UnsafeMutablePointer<UInt64>
-    fileprivate let filter: UnsafeMutablePointer<UInt64>
+    fileprivate let filter: PairFilter
     fileprivate let results: UnsafeMutablePointer<Int32>
     fileprivate let mask: Int
     fileprivate let shift: UInt64
-    fileprivate let filterShift: UInt64
     fileprivate var multiplier: UInt64 = 1
   }
 
@@ -35,15 +34,12 @@ final class MergeTable: @unchecked Sendable {
   ) throws(BertQAError) {
     var slotCount = 1024
     while slotCount * 3 < merges.count * 4 { slotCount *= 2 }
-    var filterCount = 64
-    while filterCount * 5 < merges.count { filterCount *= 2 }
     slots = try AlignedBuffer(repeating: Self.empty, count: slotCount)
-    filter = try AlignedBuffer(repeating: 0, count: filterCount)
+    filter = try PairFilter.Memory(pairCount: merges.count)
     results = try AlignedBuffer(uninitializedCount: max(1, merges.count))
     lookup = Lookup(
-      slots: slots.base, filter: filter.base, results: results.base, mask: slotCount - 1,
-      shift: UInt64(64 - slotCount.trailingZeroBitCount),
-      filterShift: UInt64(58 - filterCount.trailingZeroBitCount))
+      slots: slots.base, filter: PairFilter(filter), results: results.base, mask: slotCount - 1,
+      shift: UInt64(64 - slotCount.trailingZeroBitCount))
     for (rank, merge) in merges.enumerated() { results[rank] = merge.result }
     for seed: UInt64 in 1...8 {
       try monitor?.check()
@@ -56,10 +52,10 @@ final class MergeTable: @unchecked Sendable {
 
   private func insertAll(_ merges: [(left: Int32, right: Int32, result: Int32)]) -> Bool {
     slots.base.update(repeating: Self.empty, count: lookup.mask + 1)
-    filter.base.update(repeating: 0, count: filter.capacity)
+    filter.removeAll()
     for (rank, merge) in merges.enumerated() {
       let key = Lookup.key(merge.left, merge.right)
-      let hash = lookup.hash(key)
+      let hash = lookup.hash(merge.left, merge.right)
       var slot = Int(truncatingIfNeeded: hash >> lookup.shift)
       var steps = 0
       while slots[slot] != Self.empty, slots[slot] >> 21 != key {
@@ -68,8 +64,7 @@ final class MergeTable: @unchecked Sendable {
         if steps == Self.maximumChain { return false }
       }
       slots[slot] = key << 21 | UInt64(rank)
-      let bit = hash >> lookup.filterShift
-      filter[Int(truncatingIfNeeded: bit >> 6)] |= 1 << (bit & 63)
+      lookup.filter.insert(hash)
     }
     return true
   }
@@ -87,16 +82,16 @@ extension MergeTable.Lookup {
     UInt64(UInt32(bitPattern: left)) &<< 21 | UInt64(UInt32(bitPattern: right))
   }
 
+  /// Returns a hash of two pieces, whose upper bits depend on both.
   @inline(__always)
-  fileprivate func hash(_ key: UInt64) -> UInt64 { key &* multiplier }
+  func hash(_ left: Int32, _ right: Int32) -> UInt64 { Self.key(left, right) &* multiplier }
 
   /// Returns the rank of the merge of two pieces, or `none`.
   @inline(__always)
   func rank(_ left: Int32, _ right: Int32) -> Int32 {
     let key = Self.key(left, right)
-    let hash = hash(key)
-    let bit = hash &>> filterShift
-    if filter[Int(truncatingIfNeeded: bit &>> 6)] &>> (bit & 63) & 1 == 0 { return MergeTable.none }
+    let hash = hash(left, right)
+    if !filter.mayContain(hash) { return MergeTable.none }
     var slot = Int(truncatingIfNeeded: hash &>> shift)
     while true {
       let found = slots[slot]
@@ -109,4 +104,40 @@ extension MergeTable.Lookup {
   /// Returns the piece that the merge of a rank makes.
   @inline(__always)
   func result(_ rank: Int32) -> Int32 { results[Int(rank)] }
+}
+
+/// A set of hashes of pairs of pieces that may seem to contain others, too: 12 to 26 bits a pair.
+struct PairFilter {
+  struct Memory: ~Copyable {
+    fileprivate let words: AlignedBuffer<UInt64>
+
+    init(pairCount: Int) throws(BertQAError) {
+      var count = 64
+      while count * 5 < pairCount { count *= 2 }
+      let words = try AlignedBuffer<UInt64>(repeating: 0, count: count)
+      self.words = words
+    }
+
+    func removeAll() { words.base.update(repeating: 0, count: words.capacity) }
+  }
+
+  private let words: UnsafeMutablePointer<UInt64>
+  private let shift: UInt64
+
+  /// A filter that may be used as long as `memory` lives.
+  init(_ memory: borrowing Memory) {
+    words = memory.words.base
+    shift = UInt64(58 - memory.words.capacity.trailingZeroBitCount)
+  }
+
+  func insert(_ hash: UInt64) {
+    let bit = hash >> shift
+    words[Int(truncatingIfNeeded: bit >> 6)] |= 1 << (bit & 63)
+  }
+
+  @inline(__always)
+  func mayContain(_ hash: UInt64) -> Bool {
+    let bit = hash &>> shift
+    return words[Int(truncatingIfNeeded: bit &>> 6)] &>> (bit & 63) & 1 != 0
+  }
 }

@@ -11,7 +11,7 @@ struct ShortPreToken {
     fileprivate let links: AlignedBuffer<UInt8>
 
     init() throws(BertQAError) {
-      let numbers = try AlignedBuffer(repeating: MergeTable.none, count: 3 * (limit + 8))
+      let numbers = try AlignedBuffer(repeating: MergeTable.none, count: 4 * (limit + 8))
       let links = try AlignedBuffer<UInt8>(repeating: 0, count: 2 * (limit + 1))
       self.numbers = numbers
       self.links = links
@@ -24,6 +24,8 @@ struct ShortPreToken {
   let starts: UnsafeMutablePointer<Int32>
   /// For each symbol, the rank of its merge with the next one, above its position.
   private let keys: UnsafeMutablePointer<Int32>
+  /// The piece that this merge makes: looked up together with the rank, long before it is needed.
+  private let results: UnsafeMutablePointer<Int32>
   private let following: UnsafeMutablePointer<UInt8>
   private let preceding: UnsafeMutablePointer<UInt8>
   private let merges: MergeTable.Lookup
@@ -31,23 +33,33 @@ struct ShortPreToken {
   private let symbols: UnsafeMutablePointer<Int32>
   private let ranks: UnsafeMutablePointer<Int32>
   private let characters: CharacterPieces.Lookup?
+  /// The pieces that their own bytes are merged to; nil if the model has others among `wholePreTokens`.
+  private let wholePieces: ShortPieceTable?
 
   init(_ memory: borrowing Memory, _ model: BytePairModel) {
     let stride = Self.limit + 8
     keys = memory.numbers.base
     ids = keys + stride
     starts = ids + stride
+    results = starts + stride
     following = memory.links.base
     preceding = following + Self.limit + 1
     merges = model.merges.lookup
     symbols = model.symbols.ids.base
     ranks = model.symbols.ranks.base
     characters = model.symbols.wholeCharacters?.lookup
+    wholePieces = model.settings.ignoresMerges ? nil : model.wholePreTokens.table
   }
 
+  /// Notes the rank of the merge of a symbol with the next one.
   @inline(__always)
-  private static func key(_ rank: Int32, _ position: Int) -> Int32 {
-    rank == MergeTable.none ? rank : rank &<< positionBits | Int32(truncatingIfNeeded: position)
+  private func setRank(_ rank: Int32, at position: Int) {
+    if rank == MergeTable.none {
+      keys[position] = rank
+    } else {
+      keys[position] = rank &<< Self.positionBits | Int32(truncatingIfNeeded: position)
+      results[position] = merges.result(rank)
+    }
   }
 
   /// Splits a pre-token of `size` bytes, at most `limit`; 7 more are readable. Returns the number of pieces.
@@ -61,7 +73,7 @@ struct ShortPreToken {
       ids[index] = symbols[Int(preToken[index])]
       starts[index] = Int32(truncatingIfNeeded: index)
       // The last rank belongs to the byte behind the pre-token; merging drops it.
-      keys[index] = Self.key(ranks[Int(preToken[index]) &<< 8 | Int(preToken[index &+ 1])], index)
+      setRank(ranks[Int(preToken[index]) &<< 8 | Int(preToken[index &+ 1])], at: index)
       index &+= 1
     }
     starts[size] = Int32(truncatingIfNeeded: size)
@@ -71,22 +83,81 @@ struct ShortPreToken {
   /// Splits a pre-token with characters outside ASCII.
   @inline(never)
   private func cutCharacters(_ preToken: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) -> Int {
+    let (ids, starts) = (self.ids, self.starts)
     let count = try read(preToken, size, ids, starts, nil)
-    var index = 0
-    while index &+ 1 < count {
-      let isBytes = starts[index &+ 2] &- starts[index] == 2
-      let first = Int(starts[index])
-      keys[index] = Self.key(
-        isBytes
-          ? ranks[Int(preToken[first]) &<< 8 | Int(preToken[first &+ 1])]
-          : merges.rank(ids[index], ids[index &+ 1]),
-        index)
-      index &+= 1
+    return try mergeRuns(ids, starts, count, nil) { begin, runCount in
+      let start = Int(starts[begin])
+      let runSize = Int(starts[begin &+ runCount]) &- start
+      // Most runs of ideographs are one piece, but few of the letters of an alphabet. A whole pre-token is none, or it
+      // would not have come here.
+      if let wholePieces, runSize == 3 &* runCount, runSize <= PieceKey.maximumCount, runCount < count {
+        let id = wholePieces.id(of: PieceKey(loading: preToken + start).prefix(runSize, continuation: 0))
+        if id >= 0 {
+          ids[begin] = id
+          return 1
+        }
+      }
+      return merge(ids + begin, starts + begin, count: runCount, preToken)
     }
-    return mergeKeyed(ids, starts, count)
   }
 
-  /// Writes the symbols of a pre-token: bytes, or whole characters if that is equivalent. Returns their number.
+  /// Merges the `count` symbols of `read` in place. Returns the number of pieces left.
+  /// - Parameter mergeRun: merges the given number of symbols from the given one on, at least three, in place, and
+  ///   returns the number of pieces. Ids that are complements are of symbols as well.
+  @inline(__always)
+  func mergeRuns(
+    _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ count: Int,
+    _ monitor: CallMonitor?, _ mergeRun: (Int, Int) throws(BertQAError) -> Int
+  ) throws(BertQAError) -> Int {
+    var kept = 0
+    var begin = 0
+    var poll = TextPoll(monitor)
+    while begin < count {
+      try poll.reach(begin)
+      let first = ids[begin]
+      if first >= 0 {
+        ids[kept] = first
+        starts[kept] = starts[begin]
+        kept &+= 1
+        begin &+= 1
+        continue
+      }
+      let second = ids[begin &+ 1]
+      if second >= 0 {
+        let rank = merges.rank(~first, second)
+        let start = starts[begin &+ 1]
+        starts[kept] = starts[begin]
+        if rank == MergeTable.none {
+          ids[kept] = ~first
+          kept &+= 1
+          ids[kept] = second
+          starts[kept] = start
+        } else {
+          ids[kept] = merges.result(rank)
+        }
+        kept &+= 1
+        begin &+= 2
+        continue
+      }
+      var end = begin &+ 2
+      while ids[end] < 0 { end &+= 1 }
+      end &+= 1
+      let pieceCount = try mergeRun(begin, end &- begin)
+      if kept < begin {
+        for index in 0..<pieceCount {
+          ids[kept &+ index] = ids[begin &+ index]
+          starts[kept &+ index] = starts[begin &+ index]
+        }
+      }
+      kept &+= pieceCount
+      begin = end
+    }
+    starts[kept] = starts[count]
+    return kept
+  }
+
+  /// Writes the symbols of a pre-token: bytes, or whole characters if that is equivalent. Returns their number. The
+  /// id of a symbol that may be joined to the next one is written as its complement.
   func read(
     _ preToken: UnsafePointer<UInt8>, _ size: Int, _ ids: UnsafeMutablePointer<Int32>,
     _ starts: UnsafeMutablePointer<Int32>, _ monitor: CallMonitor?
@@ -103,18 +174,35 @@ struct ShortPreToken {
     return PreTokenSplit(ids, starts: starts, count: 1)
   }
 
-  /// Merges `count` symbols, at most `limit`, in place. Returns the number of pieces left.
+  /// Merges `count` symbols, at most `limit`, in place. Returns the number of pieces left. Ids that are complements are
+  /// of symbols as well.
+  /// - Parameter preToken: what the symbols were read from, if they are bytes and whole characters.
   func merge(
-    _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, count: Int
+    _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, count: Int,
+    _ preToken: UnsafePointer<UInt8>?
   ) -> Int {
-    for index in 0..<count &- 1 { keys[index] = Self.key(merges.rank(ids[index], ids[index &+ 1]), index) }
+    var id = ids[0]
+    id ^= id &>> 31
+    ids[0] = id
+    for index in 0..<count &- 1 {
+      var next = ids[index &+ 1]
+      next ^= next &>> 31
+      ids[index &+ 1] = next
+      let first = Int(starts[index])
+      if let preToken, Int(starts[index &+ 2]) &- first == 2 {
+        setRank(ranks[Int(preToken[first]) &<< 8 | Int(preToken[first &+ 1])], at: index)
+      } else {
+        setRank(merges.rank(id, next), at: index)
+      }
+      id = next
+    }
     return mergeKeyed(ids, starts, count)
   }
 
   private func mergeKeyed(
     _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ count: Int
   ) -> Int {
-    let (keys, following, preceding, merges) = (self.keys, self.following, self.preceding, self.merges)
+    let (keys, following, preceding) = (self.keys, self.following, self.preceding)
     // Clears the keys up to the next multiple of eight, and the last symbol's, which has no next one.
     var index = count &- 1
     while index < (count &+ 7) & ~7 {
@@ -138,18 +226,17 @@ struct ShortPreToken {
       let key = least.min()
       if key == MergeTable.none { break }
       let position = Int(key & (1 &<< Self.positionBits &- 1))
-      let piece = merges.result(key &>> Self.positionBits)
+      let piece = results[position]
       ids[position] = piece
       let right = Int(following[position])
       keys[right] = MergeTable.none
       let after = Int(following[right])
       following[position] = UInt8(truncatingIfNeeded: after)
       preceding[after] = UInt8(truncatingIfNeeded: position)
-      keys[position] =
-        after < count ? Self.key(merges.rank(piece, ids[after]), position) : MergeTable.none
+      setRank(after < count ? merges.rank(piece, ids[after]) : MergeTable.none, at: position)
       if position > 0 {
         let before = Int(preceding[position])
-        keys[before] = Self.key(merges.rank(ids[before], piece), before)
+        setRank(merges.rank(ids[before], piece), at: before)
       }
     }
     var kept = 0

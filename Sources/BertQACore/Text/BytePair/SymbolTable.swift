@@ -38,7 +38,7 @@ struct SymbolTable: Sendable {
         let (left, right) = (ids.base[pair >> 8], ids.base[pair & 0xFF])
         ranks.base[pair] = left >= 0 && right >= 0 ? merges.rank(left, right) : MergeTable.none
       }
-      wholeCharacters = try CharacterPieces(bytes, pairs, merges.lookup, symbols: ids.base)
+      wholeCharacters = try CharacterPieces(bytes, pairs, merges, symbols: ids.base)
     } else if settings.continuingPrefix.isEmpty, settings.endOfWordSuffix.isEmpty {
       unit = .characters
       for id in 0..<Int32(clamping: vocabulary.count) {

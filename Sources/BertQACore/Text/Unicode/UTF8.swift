@@ -5,6 +5,12 @@ struct DecodedScalar {
   /// Bytes consumed, 1...4.
   var size: Int
 
+  /// True if it is a well-formed sequence, of which the first byte is given.
+  func isWellFormed(first: UInt8) -> Bool {
+    // A well-formed U+FFFD has three bytes, the first of them 0xEF; no invalid unit has.
+    scalar != 0xFFFD || size == 3 && first == 0xEF
+  }
+
   var unicodeScalar: Unicode.Scalar { Unicode.Scalar(scalar) ?? "\u{FFFD}" }
 }
 
@@ -110,8 +116,7 @@ enum UTF8Codec {
     var position = 0
     while position < text.count {
       let decoded = decode(base, at: position, end: text.count)
-      // A well-formed U+FFFD has three bytes, the first of them 0xEF; no invalid unit has.
-      if decoded.scalar == 0xFFFD, decoded.size != 3 || base[position] != 0xEF { return false }
+      guard decoded.isWellFormed(first: base[position]) else { return false }
       position += decoded.size
     }
     return true

@@ -491,8 +491,8 @@ typedef struct bertqa_answer_options {
    * each window are considered, as BERT's run_squad does with 20. */
   int32_t n_best_size;
   /* Windows are read in the order of their rank, which is BM25 of the question's words. Default 0:
-   * until no window left is likely to answer better, at most 7, or all if none has a word of the
-   * question; with doc_stride: all. n > 0: the n best. -1: all. */
+   * until no window left is likely to answer better, at most 7 (more of 128 or more), or all if none
+   * has a word of the question; with doc_stride: all. n > 0: the n best. -1: all. */
   int32_t max_windows;
   /* Default off: returns the best spans whatever their scores. On: returns no span if the summary's
    * is_impossible is set. */

@@ -43,8 +43,8 @@ class AnswerOptions(CallOptions, total=False):
     max_question_len: longer questions are truncated, 1...10000; default 64, or less to leave room for the document.
     n_best_size: 1...1000: only the n best starts x n best ends of each window are considered; 0 (default): all spans.
     max_windows: n > 0: the n windows that match the question best (BM25) are read; -1: all; 0 (default): until no
-        window left is likely to answer better, at most 7, or all if none has a word of the question; with doc_stride:
-        all.
+        window left is likely to answer better, at most 7 (more of 128 or more), or all if none has a word of the
+        question; with doc_stride: all.
     handle_impossible_answer: return no answer if is_impossible is set; default False.
     align_to_words: answers have whole words, addresses, paths, numbers with units and abbreviations, and are not punctuation
         alone (docs/answers.md); default True. False: the model's spans as they are.

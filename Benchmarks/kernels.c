@@ -231,8 +231,9 @@ int main(int argc, char **argv) {
   const bq_kernels *kernels = bq_kernels_for(isa);
   if (!kernels) return fprintf(stderr, "this machine has no such instruction set\n"), 1;
   const char *filter = argc > 2 ? argv[2] : "";
-  static const size_t shapes[][2] = {{384, 384}, {384, 1152}, {384, 1536}, {1536, 384},
-                                     {768, 768}, {768, 2304}, {768, 3072}, {3072, 768}};
+  static const size_t shapes[][2] = {{384, 384},   {384, 1152}, {384, 1536}, {1536, 384},
+                                     {768, 768},   {768, 2304}, {768, 3072}, {3072, 768},
+                                     {1024, 1024}, {4096, 1024}};
   static const size_t lengths[] = {128, 384};
   static const char *const numbers[] = {"f32", "bf16", "s8"};
   char name[80];

@@ -18,6 +18,10 @@ enum {
   TILE_VECS = TILE_BLOCKS * VECS,
   // Bytes of activations that should stay in the L2 cache while all weights are read.
   PANEL_BYTES = 512 * 1024,
+  // Weight rows that are a multiple of SET_BYTES apart share a set of the L1 cache, which has WAYS lines in many CPUs
+  // (Zen 4, Skylake): a tile of more rows would evict its own.
+  SET_BYTES = 4096,
+  WAYS = 8,
 };
 
 // Calls TILE(rows, blocks, o, b) with constant rows and blocks for every tile of outputs from o and
@@ -32,6 +36,8 @@ enum {
       const size_t left_ = count_ - from_;                                                    \
       const size_t to_ = from_ + (left_ < panel_ ? left_ : panel_);                           \
       size_t o_ = 0;                                                                          \
+      if ((ROWS) > WAYS && (block_bytes) % (BQ_LANES * SET_BYTES) == 0)                       \
+        for (; o_ + WAYS <= (outs); o_ += WAYS) BQ_TILE_ROW_(WAYS, o_, from_, to_, TILE);     \
       for (; o_ + (ROWS) <= (outs); o_ += (ROWS)) BQ_TILE_ROW_((ROWS), o_, from_, to_, TILE); \
       for (; o_ + 2 <= (outs); o_ += 2) BQ_TILE_ROW_(2, o_, from_, to_, TILE);                \
       for (; o_ < (outs); o_++) BQ_TILE_ROW_(1, o_, from_, to_, TILE);                        \

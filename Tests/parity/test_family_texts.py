@@ -166,6 +166,8 @@ def test_entities(saved, strategy):
     directory, model, tokenizer = save("ForTokenClassification", id2label=labels)
     tagger = transformers.pipeline("token-classification", model=model, tokenizer=tokenizer, device="cpu")
     texts = [text_of(words, words).replace(",", "").replace("\u2603 ", "") for words in (1, 2, 5, 17, 60, 90)]
+    # A mark of a space alone is a word of its own in transformers, and its word's first piece here, as in training.
+    texts = [" ".join(w for w in text.split() if "\u2581" not in tokenizer.tokenize(w)) for text in texts]
     count = 0
     with bertqa.Context(directory, precision="f32") as context:
         for text, found in zip(texts, context.entities_batch(texts, aggregation=strategy)):

@@ -94,6 +94,17 @@ static void test_attention(precision p, double error, window w) {
   free(x), free(out), free(scratch), free(table), free(scores);
 }
 
+// Attention of all tokens of one head to all, without a bias. Queries, keys and values are beside one another.
+static bq_attention one_head(size_t tokens, size_t dim, float scale, float *scratch) {
+  return (bq_attention){.stride = 3 * dim * 16,
+                        .key_end = tokens,
+                        .query_end = tokens,
+                        .head_dim = dim,
+                        .scale = scale,
+                        .scratch = scratch,
+                        .out_stride = dim * 16};
+}
+
 // Queries, keys and values as large as their steps allow, in long runs of one sign: sums of bytes must not overflow.
 static void test_large_sums(precision p, double error) {
   enum { TOKENS = 96, DIM = 20 };
@@ -106,13 +117,7 @@ static void test_large_sums(precision p, double error) {
       x[at(t, DIM + d, 3 * DIM)] = t % 24 < 12 ? 1 : 0;
       x[at(t, 2 * DIM + d, 3 * DIM)] = (t % 24 < 12) == (d % 2 == 0) ? 1 : -1;
     }
-  const bq_attention a = {.stride = 3 * DIM * 16,
-                          .key_end = TOKENS,
-                          .query_end = TOKENS,
-                          .head_dim = DIM,
-                          .scale = 0.1f,
-                          .scratch = scratch,
-                          .out_stride = DIM * 16};
+  const bq_attention a = one_head(TOKENS, DIM, 0.1f, scratch);
   attend(p, &a, x, TOKENS / 16, out);
   for (size_t t = 0; t < TOKENS; t++)
     for (size_t d = 0; d < DIM; d++) {
@@ -133,13 +138,7 @@ static void test_small_weights(precision p, double error) {
     x[at(t, DIM, 3 * DIM)] = t == 100 ? 0 : (float)log(small);
     for (size_t d = 0; d < DIM; d++) x[at(t, 2 * DIM + d, 3 * DIM)] = t != 100;
   }
-  const bq_attention a = {.stride = 3 * DIM * 16,
-                          .key_end = TOKENS,
-                          .query_end = TOKENS,
-                          .head_dim = DIM,
-                          .scale = 1,
-                          .scratch = scratch,
-                          .out_stride = DIM * 16};
+  const bq_attention a = one_head(TOKENS, DIM, 1, scratch);
   attend(p, &a, x, TOKENS / 16, out);
   for (size_t i = 0; i < TOKENS * DIM; i++)
     CHECK(fabs(out[i] - exact) <= error, "attention %d: %g for %g", p, out[i], exact);

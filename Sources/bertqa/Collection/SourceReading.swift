@@ -111,11 +111,7 @@ struct SourceReading {
     }
     let text = try InputText(file, InputText.Reading(encoding: encoding))
     guard text.isDecodable, text.bytes.isValidUTF8 else {
-      throw ToolError(
-        .input,
-        "\(shown): "
-          + (text.encoding.map { "not valid \($0.name)" }
-            ?? "not valid UTF-8: --encoding NAME reads another encoding"))
+      throw ToolError(.input, "\(shown): \(text.encoding.flaw)")
     }
     try writer.add(text.bytes, title: Self.heading(text.bytes), hasLines: true)
     withExtendedLifetime(text) {}
@@ -143,8 +139,9 @@ struct SourceReading {
   private func readRecords(
     _ file: ArgumentText, _ format: RecordFormat, to writer: CollectionWriter, problem: (String) -> Void
   ) throws(ToolError) {
+    let form = try form(format)
     let reader = try RecordReader(
-      WholeFile(file, encoding), form(format), RecordReader.Limits(recordBytes: Self.largestRecord))
+      WholeFile(file, encoding), form, RecordReader.Limits(recordBytes: Self.largestRecord))
     while let block = try reader.next() {
       for record in block.records {
         switch record.kind {
@@ -159,8 +156,8 @@ struct SourceReading {
           continue
         }
         // In the order of `form`.
-        let count = 1 + [idField, titleField].count { $0 != nil } + storedFields.count
-        var fields = block.fields[record.firstField...].prefix(count).map(block.text)[...]
+        let texts = block.fields[record.firstField...].prefix(form.fields.texts.count)
+        var fields = texts.map(block.text)[...]
         let text = fields.removeFirst()
         let name = idField == nil ? Array("\(record.number)".utf8) : Array(fields.removeFirst())
         let title = titleField == nil ? [] : Array(fields.removeFirst())

@@ -57,9 +57,7 @@ struct RecordFields {
 extension Input {
   /// The problem of a record whose bytes are not text.
   var encodingProblem: RecordProblem {
-    RecordProblem(
-      .invalidRecord,
-      encoding.map { "not valid \($0.name)" } ?? "not valid UTF-8: --encoding NAME reads another encoding")
+    RecordProblem(.invalidRecord, encoding.flaw)
   }
 }
 

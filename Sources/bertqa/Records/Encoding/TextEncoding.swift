@@ -110,3 +110,10 @@ enum EscapedByte {
     return high << 6 | low & 0x3F
   }
 }
+
+extension TextEncoding? {
+  /// What is wrong with bytes that are not valid in the encoding; nil: in UTF-8, which nobody named.
+  var flaw: String {
+    map { "not valid \($0.name)" } ?? "not valid UTF-8: --encoding NAME reads another encoding"
+  }
+}

@@ -52,7 +52,10 @@ extension Parameters.Norm {
     for block in 0..<blocks {
       for feature in 0..<features {
         let row = (block * features + feature) * Kernels.lanes
-        for lane in 0..<Kernels.lanes { y[row + lane] = gamma[feature] * x[row + lane] + beta[feature] }
+        // The compiler does not take a loop over the lanes together, as y may overlap anything.
+        let values = UnsafeRawPointer(x + row).loadUnaligned(as: SIMD16<Float>.self)
+        UnsafeMutableRawPointer(y + row).storeBytes(
+          of: gamma[feature] * values + beta[feature], as: SIMD16<Float>.self)
       }
     }
   }

@@ -15,7 +15,7 @@ enum { ROW_TILE = 4 };
 INLINE V v_load_weights(const char *w, const int32_t format) {
   if (format == BQ_FORMAT_F16) return v_load_f16(w);
   if (format == BQ_FORMAT_BF16) return v_load_bf16(w);
-  return v_load((const float *)w);
+  return (V)vi_load(w);  // Rows may be at odd addresses, where no float pointer may point.
 }
 
 // Loads the first n < VL weights, then zeros. `readable`: the number of readable elements from w.

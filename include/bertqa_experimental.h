@@ -581,7 +581,11 @@ enum {
    * if it has one, a newline and the passage. */
   BERTQA_COLLECTION_ADD_VECTORS = 10,
   /* ?1 name: removes the document with this name that is not of a file. */
-  BERTQA_COLLECTION_REMOVE_DOCUMENT = 11
+  BERTQA_COLLECTION_REMOVE_DOCUMENT = 11,
+  /* ?1 the statements of BERTQA_COLLECTION_CREATE: 1 if the tables, indexes, views and triggers are those, 0 if
+   * not. Others may be there, but no triggers. The host runs it before it searches or writes: a view or trigger
+   * from elsewhere may run without end. */
+  BERTQA_COLLECTION_CHECK = 12
 };
 
 /* Returns a statement; NULL for other numbers. */

@@ -130,7 +130,7 @@ int main(int argc, char **argv) {
   test_vectors();
   test_search();
   test_passages();
-  for (int i = 0; i <= BERTQA_COLLECTION_REMOVE_DOCUMENT; i++)
+  for (int i = 0; i <= BERTQA_COLLECTION_CHECK; i++)
     CHECK(bertqa_collection_sql(i) != NULL);
   CHECK(bertqa_collection_sql(-1) == NULL && bertqa_collection_sql(100) == NULL);
   bertqa_context_free(context);

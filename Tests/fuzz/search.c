@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint8_t kind = draw(&in);
   int8_t statement = (int8_t)draw(&in);
   const char *sql = bertqa_collection_sql(statement);
-  REQUIRE((sql != NULL) == (statement >= 0 && statement <= BERTQA_COLLECTION_REMOVE_DOCUMENT));
+  REQUIRE((sql != NULL) == (statement >= 0 && statement <= BERTQA_COLLECTION_CHECK));
   input question = draw_bytes(&in, 256), text = draw_bytes(&in, 4096);
 
   bertqa_passages *passages;

@@ -48,17 +48,36 @@ static int prepare(sqlite3 *database, bertqa_collection_statement which, sqlite3
   return code == SQLITE_OK ? code : failed_sql(database, code, message);
 }
 
+/* Views and triggers of another program might run without end. */
+static int check_tables(sqlite3 *database, char **message) {
+  sqlite3_stmt *check;
+  int code = prepare(database, BERTQA_COLLECTION_CHECK, &check, message);
+  if (code != SQLITE_OK) return code;
+  sqlite3_bind_text(check, 1, bertqa_collection_sql(BERTQA_COLLECTION_CREATE), -1, SQLITE_STATIC);
+  code = sqlite3_step(check);
+  if (code != SQLITE_ROW) {
+    code = failed_sql(database, code, message);
+  } else if (sqlite3_column_int(check, 0)) {
+    code = SQLITE_OK;
+  } else {
+    *message = sqlite3_mprintf(
+        "the database is no collection, or its tables and triggers are not those of one: 'bertqa "
+        "index' makes one");
+    code = SQLITE_ERROR;
+  }
+  sqlite3_finalize(check);
+  return code;
+}
+
 /* Begins a search by words and, if the collection has vectors, by them. */
 static int begin(connection *connection, bertqa_text question, const bertqa_call_options *call,
                  int *has_vectors, bertqa_search **search, char **message) {
   sqlite3 *database = connection_database(connection);
+  int code = check_tables(database, message);
+  if (code != SQLITE_OK) return code;
   sqlite3_stmt *model;
-  int code = prepare(database, BERTQA_COLLECTION_MODEL, &model, message);
-  if (code != SQLITE_OK) {
-    sqlite3_free(*message);
-    *message = sqlite3_mprintf("the database is no collection: 'bertqa index' makes one");
-    return code;
-  }
+  code = prepare(database, BERTQA_COLLECTION_MODEL, &model, message);
+  if (code != SQLITE_OK) return code;
   const bertqa_context *context = NULL;
   bertqa_status status = BERTQA_OK;
   code = sqlite3_step(model);

@@ -13,6 +13,7 @@ package enum CollectionSQL: Int32, CaseIterable {
   case addWords = 9
   case addVectors = 10
   case removeDocument = 11
+  case check = 12
 
   /// "BQAC" in ASCII: `PRAGMA application_id` of a collection.
   package static let applicationID = 0x4251_4143
@@ -57,6 +58,14 @@ package enum CollectionSQL: Int32, CaseIterable {
       "INSERT INTO words(rowid, title, text) SELECT id, title, text FROM texts WHERE id BETWEEN ?1 AND ?2"
     case .addVectors: "INSERT INTO vectors(first, count, rows, scales) VALUES (?1, ?2, ?3, ?4)"
     case .removeDocument: "DELETE FROM documents WHERE file IS NULL AND name = ?1"
+    // SQLite keeps the text of each statement that creates something. FTS5 creates tables words_...
+    case .check:
+      """
+      SELECT count(*) = (length(?1) - length(replace(?1, 'CREATE ', ''))) / 7 AND NOT EXISTS (
+        SELECT 1 FROM sqlite_master
+        WHERE NOT instr(?1, sql || ';') AND (type = 'trigger' OR type = 'view' AND name LIKE 'words%'))
+      FROM sqlite_master WHERE instr(?1, sql || ';')
+      """
     }
   }
 

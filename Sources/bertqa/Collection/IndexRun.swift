@@ -57,7 +57,7 @@ final class IndexRun {
     try writer.flush()
   }
 
-  /// Removes the files that no longer exist.
+  /// Removes the files that no longer exist or are no files any more.
   private func removeMissing() throws(ToolError) {
     var missing: [Int64] = []
     let files = try collection.database.statement("SELECT id, path FROM files")
@@ -65,7 +65,11 @@ final class IndexRun {
       guard let id = files.integer(0), let path = files.string(1), path != Self.standardInput else {
         continue
       }
-      if access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { missing.append(id) }
+      var status = stat()
+      let isMissing =
+        stat(path, &status) == 0
+        ? status.st_mode & S_IFMT != S_IFREG : [ENOENT, ENOTDIR, ELOOP].contains(errno)
+      if isMissing { missing.append(id) }
     }
     for id in missing { try writer.remove(file: id) }
     summary.removed = missing.count

@@ -89,6 +89,12 @@ final class PassageCollection {
         "\(database.path) is a collection of version \(version), but this bertqa reads version \(CollectionSQL.version): "
           + "index its files again")
     }
+    guard try database.integer(Self.sql(.check), [.text(Self.sql(.create))]) == 1 else {
+      throw ToolError(
+        .input,
+        "\(database.path): its tables and triggers are not those of a collection: index the files into a new one"
+      )
+    }
     return true
   }
 

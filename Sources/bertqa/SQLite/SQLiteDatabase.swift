@@ -20,7 +20,9 @@ final class SQLiteDatabase {
     self.path = path
     library = try SQLiteLibrary(for: work)
     var database: SQLiteLibrary.Handle?
-    guard library.open(path, &database, access.flags, nil) == 0, let opened = database else {
+    // SQLite takes names such as ":memory:" and "file:x" for others than those of files.
+    let name = path.hasPrefix("/") ? path : "./\(path)"
+    guard library.open(name, &database, access.flags, nil) == 0, let opened = database else {
       let reason = Self.message(library, database)
       _ = library.close(database)
       throw ToolError(.input, "cannot open \(path): \(reason)")

@@ -1,6 +1,7 @@
 """bertqa.Collection: a database of documents that Python fills, searches and asks."""
 
 import json
+import pathlib
 import shutil
 import sqlite3
 
@@ -81,6 +82,21 @@ def test_words_only(tmp_path):
         notes.add("a", TEXTS["lease"])
         assert notes.ask("Who signed the lease?").answer.text == "Ann Smith"
         assert notes.search("apartment") == []
+
+
+def test_names_of_files(tmp_path, monkeypatch):
+    with bertqa.Collection(":memory:", words_only=True) as notes:
+        notes.add("a", TEXTS["lease"])
+        assert len(notes.search("lease")) == 1
+    monkeypatch.chdir(tmp_path)
+    for name in "file:x?mode=memory", b"file:y", pathlib.Path(":memory:"), tmp_path / "z.db":
+        with bertqa.Collection(name, words_only=True) as notes:
+            notes.add("a", TEXTS["lease"])
+        with bertqa.Collection(name) as notes:
+            assert len(notes.search("lease")) == 1
+    assert sorted(file.name for file in tmp_path.iterdir()) == [":memory:", "file:x?mode=memory", "file:y", "z.db"]
+    with pytest.raises(sqlite3.OperationalError):
+        bertqa.Collection("")
 
 
 def test_titles_count(tmp_path):

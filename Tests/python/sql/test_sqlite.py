@@ -484,17 +484,28 @@ def test_a_search_of_chosen_documents(notes):
 
 def test_views_of_a_collection_cannot_nest(notes):
     with connect(notes) as database:
-        database.execute("ALTER TABLE vectors RENAME TO kept")
         database.execute(
-            "CREATE VIEW vectors AS SELECT 1 AS first, 1 AS count, text AS rows, text AS scales FROM bertqa_search('x')"
+            "CREATE TEMP VIEW vectors AS SELECT 1 AS first, 1 AS count, text AS rows, text AS scales FROM bertqa_search('x')"
         )
         with pytest.raises(SQLError, match="cannot be part of another"):
             database.execute("SELECT * FROM bertqa_search('fox')")
         database.execute("DROP VIEW vectors")
-        database.execute("ALTER TABLE kept RENAME TO vectors")
         database.execute("UPDATE vectors SET scales = x'00'")
         with pytest.raises(SQLError, match="do not fit"):
             database.execute("SELECT * FROM bertqa_search('fox')")
+
+
+def test_tables_of_another_program(notes):
+    """A view that runs without end in place of a table."""
+    with connect(notes) as database:
+        database.execute("DROP TABLE vectors")
+        database.execute(
+            "CREATE VIEW vectors AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
+            "SELECT n AS first, 1 AS count, '' AS rows, '' AS scales FROM r"
+        )
+        for function in "bertqa_search", "bertqa_ask":
+            with pytest.raises(SQLError, match="are not those of one"):
+                database.execute(f"SELECT * FROM {function}('fox')")
 
 
 @pytest.mark.parametrize(

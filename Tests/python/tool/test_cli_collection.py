@@ -142,6 +142,25 @@ def test_only_what_changed_is_read(collection, notes):
     check_whole(collection)
 
 
+def test_files_that_became_something_else(tmp_path):
+    folder, path = tmp_path / "folder", tmp_path / "x.db"
+    folder.mkdir()
+    files = [folder / f"{number}.txt" for number in range(4)]
+    for number, file in enumerate(files):
+        file.write_text(f"Box {number} holds {number * 7} screws.")
+    run("index", "--words-only", path, folder)
+    for file in files[:3]:
+        file.unlink()
+    files[0].mkdir()
+    (files[0] / "a.txt").write_text("The lamp is green.")
+    os.mkfifo(files[1])
+    files[2].symlink_to(files[2])
+    assert run("index", "--words-only", path, folder, code=3) == (
+        "1 new, 0 changed, 1 unchanged, 3 gone; 1 passages read, 2 in all\n",
+        f"bertqa: {files[2]}: Too many levels of symbolic links\n",
+    )
+
+
 def test_other_options_read_files_again(tmp_path):
     """Those that concern a file. Problems say which option to change, and then it must count."""
     path, lines, text = tmp_path / "x.db", tmp_path / "lines.jsonl", tmp_path / "a.txt"
@@ -638,7 +657,6 @@ def test_passages_of_documents_that_were_written_together(tmp_path):
         ),
         ("UPDATE vectors SET first = 9223372036854775807", "too high"),
         ("UPDATE model SET fingerprint = x'00'", "another model"),
-        ("DROP TABLE vectors", "no such table"),
     ],
 )
 def test_databases_with_wrong_numbers(collection, change, message):
@@ -648,15 +666,57 @@ def test_databases_with_wrong_numbers(collection, change, message):
         assert message in run(*command, collection, "Who pays the rent of the lease?", code=3)[1]
 
 
-def test_ids_that_are_no_numbers(collection):
-    """The last passage of a document is before the first one."""
+ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DROP TABLE vectors",
+        "DROP TRIGGER file_removed",
+        "DROP INDEX documents_of_file",
+        "ALTER TABLE files ADD COLUMN owner",
+        f"DROP TABLE vectors; CREATE VIEW vectors AS {ENDLESS} n AS first, 1 AS count, '' AS rows, '' AS scales FROM r",
+        f"ALTER TABLE passages RENAME TO p; CREATE VIEW passages AS {ENDLESS} n AS id, 1 AS document, 0 AS start, "
+        "1 AS end, 1 AS line, 'x' AS text FROM r",
+        f"DROP VIEW texts; CREATE VIEW texts AS {ENDLESS} n AS id, 'x' AS title, 'x' AS text FROM r",
+        "PRAGMA writable_schema = 1; UPDATE sqlite_master SET type = 'view', rootpage = 0, "
+        f"sql = 'CREATE VIEW words_idx AS {ENDLESS} 1 AS segid, 1 AS term, n AS pgno FROM r' WHERE name = 'words_idx'",
+        f"CREATE TRIGGER slow BEFORE DELETE ON files BEGIN INSERT INTO model {ENDLESS} n, n, n, n FROM r; END",
+    ],
+)
+def test_tables_and_triggers_of_another_program(collection, notes, change):
+    """A view or trigger may run without end."""
+    with sqlite3.connect(collection) as connection:
+        connection.executescript(change)
+    (notes / "heating.txt").unlink()
+    for command in (["search", collection, "lease"], ["ask", collection, "Who?"], ["index", collection]):
+        assert "are not those of a collection" in run(*command, code=3)[1]
+    with pytest.raises(ValueError, match="are not those of a collection"):
+        bertqa.Collection(collection)
+
+
+def test_further_tables(collection, notes):
     with sqlite3.connect(collection) as connection:
         connection.executescript(
-            "ALTER TABLE passages RENAME TO p; CREATE VIEW passages AS SELECT "
-            "CASE WHEN id = 1 THEN 10 ELSE '9' END AS id, 1 AS document, start, end, line, text FROM p"
+            "CREATE TABLE tags(file, tag); CREATE VIEW tagged AS SELECT * FROM files JOIN tags ON file = path; "
+            "CREATE INDEX files_by_time ON files(modified); VACUUM"
         )
-    errors = run("search", collection, "--path", "*", "lease", code=3)[1]
-    assert "index it again" in errors
+    assert ask(collection, "Who signed the lease?")["answers"][0]["text"] == "Ann Smith"
+    run("index", collection, "--id-field", "id", notes)
+
+
+def test_a_name_is_a_path(tmp_path, notes):
+    """SQLite takes these names for others than those of files."""
+    for name in ":memory:", "file:x?mode=memory", "file:y.db":
+        path = tmp_path / name
+        run("index", "--words-only", name, notes, cwd=tmp_path)
+        assert rows(path, "SELECT count(*) FROM files") == [(3,)]
+        assert run("ask", name, "Who signed the lease?", cwd=tmp_path)[0].endswith("\tAnn Smith\n")
+        path.unlink()
+        with bertqa.Collection(path) as collection:
+            collection.add("a", "The lamp is green.")
+        assert run("search", name, "lamp", cwd=tmp_path)[0].endswith("\tThe lamp is green.\n")
 
 
 def test_a_database_that_cannot_be_written_ends_the_run(tmp_path):
@@ -665,14 +725,12 @@ def test_a_database_that_cannot_be_written_ends_the_run(tmp_path):
     (tmp_path / "a.txt").write_text("The lamp is green.")
     run("index", "--words-only", path, tmp_path / "a.txt")
     with sqlite3.connect(path) as connection:
-        connection.execute(
-            "CREATE TRIGGER full BEFORE INSERT ON passages BEGIN SELECT raise(ABORT, 'no room'); END"
-        )
+        connection.execute("CREATE UNIQUE INDEX one ON files(settings)")
     big = "\n\n".join(f"Box {number} holds {number * 7} screws. {'x ' * 120}" for number in range(20000))
     (tmp_path / "b.txt").write_text(big)
     (tmp_path / "c.txt").write_text("The clock stopped at ten.")
     errors = run("index", "--words-only", path, tmp_path / "b.txt", tmp_path / "c.txt", code=3)[1]
-    assert errors == f"bertqa: {path}: SQLite: no room\n"
+    assert errors == f"bertqa: {path}: SQLite: UNIQUE constraint failed: files.settings\n"
 
 
 def test_a_file_that_another_program_removes_while_it_is_read(tmp_path):

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # bertqa_collection_statement, by number.
 (
     _CREATE, _MODEL, _WORDS, _ALLOWED, _VECTORS, _PASSAGE, _SET_MODEL, _ADD_DOCUMENT, _ADD_PASSAGE, _ADD_WORDS,
-    _ADD_VECTORS, _REMOVE_DOCUMENT,
-) = range(12)  # fmt: skip
+    _ADD_VECTORS, _REMOVE_DOCUMENT, _CHECK,
+) = range(13)  # fmt: skip
 _APPLICATION_ID, _VERSION = 0x42514143, 1
 #: The passages whose vectors are computed and written at once, and the documents.
 _BATCH = 512
@@ -89,7 +89,7 @@ class Collection:
             notes.add("lease", "Ann Smith signed the lease on 3 May.")
             notes.ask("Who signed the lease?").answer.text
 
-    path: the database, which is created if there is none.
+    path: the database's file, which is created if there is none; ":memory:": a collection that ends with close.
     context: the Context that answers; default: that of the default model, when it is needed.
     embedder: the Context with the embedding model of the vectors; default: as above.
     words_only: True makes a new collection without vectors.
@@ -109,11 +109,12 @@ class Collection:
         self._added: List[Tuple[Any, ...]] = []
         #: Each with its document's title and a newline, or b"", before it.
         self._passages: List[Tuple[bytes, bytes]] = []
-        self._database: Optional[sqlite3.Connection] = sqlite3.connect(
-            os.fspath(path), isolation_level=None, timeout=10
-        )
+        name = os.fsdecode(path)
+        # SQLite may take a name such as "file:x" for a URI.
+        file = name if path == ":memory:" else os.path.join(os.curdir, name)
+        self._database: Optional[sqlite3.Connection] = sqlite3.connect(file, isolation_level=None, timeout=10)
         try:
-            self._open(os.fspath(path))
+            self._open(name)
         except BaseException:
             self._database.close()
             raise
@@ -132,6 +133,10 @@ class Collection:
         if version != _VERSION:
             raise ValueError(
                 f"{path} is a collection of version {version}, but this bertqa reads version {_VERSION}"
+            )
+        if not database.execute(_sql(_CHECK), (_sql(_CREATE),)).fetchone()[0]:
+            raise ValueError(
+                f"{path}: its tables and triggers are not those of a collection: index the files into a new one"
             )
 
     def _has_tables(self, path: str) -> bool:

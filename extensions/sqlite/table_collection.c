@@ -105,6 +105,13 @@ typedef struct filter {
   bertqa_text path, fields;
 } filter;
 
+/* True if a value of JSON, which SQLite checks later, is an object: no document matches others. */
+static int is_object(bertqa_text json) {
+  size_t first = 0;
+  while (first < json.length && strchr(" \t\n\r", json.text[first]) != NULL) first++;
+  return first < json.length && json.text[first] == '{';
+}
+
 static void bind_filter(sqlite3_stmt *statement, int first, filter filter) {
   sqlite3_bind_text(statement, first, filter.path.text, (int)filter.path.length, SQLITE_STATIC);
   sqlite3_bind_text(statement, first + 1, filter.fields.text, (int)filter.fields.length,
@@ -268,12 +275,16 @@ static int answer(connection *connection, const bertqa_search *search, int32_t k
 /* k is 0 for a search whose number of passages is not given. */
 static int find(connection *connection, const bertqa_text *texts, int32_t k, int is_asked,
                 const bertqa_call_options *call, void **found, char **message) {
+  const filter filter = {texts[1], texts[2]};
+  if (filter.fields.text != NULL && !is_object(filter.fields)) {
+    *message = sqlite3_mprintf("only_fields is an object of JSON, such as {\"year\": 2024}");
+    return SQLITE_ERROR;
+  }
   if (!connection_begin_search(connection)) {
     *message = sqlite3_mprintf("a search of a collection cannot be part of another");
     return SQLITE_ERROR;
   }
   sqlite3 *database = connection_database(connection);
-  const filter filter = {texts[1], texts[2]};
   bertqa_search *search = NULL;
   int has_vectors = 0;
   collection_rows *rows = sqlite3_malloc64(sizeof *rows);

@@ -3,7 +3,7 @@ enum PassageLayout {
   /// The maximum number of tokens in a passage.
   static let tokenCount = 128
 
-  /// Returns ranges of bytes, in order, without white space at their ends. They overlap only inside a sentence that is
+  /// Returns ranges of bytes, in order, without white space at their ends and the text's byte order mark. They overlap only inside a sentence that is
   /// longer than a passage. A text without tokens has none.
   static func passages(
     of text: TokenizedText, _ monitor: CallMonitor
@@ -33,6 +33,7 @@ enum PassageLayout {
     } else {
       end = text.text.count
     }
+    if isFirst, text.text.starts(with: "\u{FEFF}".utf8) { start = min(3, end) }
     while end > start, isWhiteSpace(text.text[end - 1]) { end -= 1 }
     while start < end, isWhiteSpace(text.text[start]) { start += 1 }
     return TextRange(start: start, end: end)

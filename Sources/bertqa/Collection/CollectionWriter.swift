@@ -105,12 +105,14 @@ final class CollectionWriter {
 
   /// Adds a document and its text.
   /// - Parameters:
+  ///   - title: one of white space counts as none.
   ///   - fields: an object of JSON.
   ///   - hasLines: true if its lines are the file's.
   func add(
     _ text: UnsafeBufferPointer<UInt8>, name: [UInt8]? = nil, title: [UInt8]? = nil, fields: [UInt8]? = nil,
     hasLines: Bool
   ) throws(ToolError) {
+    let title = title.flatMap { $0.contains { $0 > UInt8(ascii: " ") } ? $0 : nil }
     steps.append(.document(name: name, title: title, fields: fields))
     let heading = title.map { $0 + [UInt8(ascii: "\n")] } ?? []
     var start = 0

@@ -28,10 +28,11 @@ final class PassageCollection {
   /// Opens or creates a collection for writing, which one process at a time may do.
   convenience init(writing path: String) throws(ToolError) {
     let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
-    guard lock >= 0 else { throw Input.error(path, errno) }
+    guard lock >= 0 || errno == EISDIR else { throw Input.error(path, errno) }
     var status = stat()
     guard fstat(lock, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw ToolError(.input, "\(path) is no regular file")
+      throw ToolError(
+        .input, "\(path) is no regular file: the collection comes first, as in 'bertqa index notes.db notes'")
     }
     // Not with fcntl: SQLite releases all such locks of a process on the file.
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {

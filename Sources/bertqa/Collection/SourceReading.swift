@@ -109,7 +109,9 @@ struct SourceReading {
       }
       return
     }
-    let text = try InputText(file, InputText.Reading(encoding: encoding))
+    var form = InputText.Reading(encoding: encoding)
+    form.advice = "--exclude leaves it out, and --convert reads it by another program"
+    let text = try InputText(file, form)
     guard text.isDecodable, text.bytes.isValidUTF8 else {
       throw ToolError(.input, "\(shown): \(text.encoding.flaw)")
     }
@@ -125,7 +127,10 @@ struct SourceReading {
   /// Returns the text of Markdown's first heading if nothing but empty lines is before it.
   private static func heading(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     let ends = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
-    var line = text.prefix(200).drop(while: ends.contains).prefix { !ends.contains($0) }
+    let byteOrderMark = text.starts(with: Array("\u{FEFF}".utf8)) ? 3 : 0
+    var line = text.dropFirst(byteOrderMark).prefix(200).drop(while: ends.contains).prefix {
+      !ends.contains($0)
+    }
     guard line.starts(with: "# ".utf8) else { return nil }
     // A longer heading ends before a character.
     if line.endIndex < text.count { while text[line.endIndex] & 0xC0 == 0x80 { line.removeLast() } }
@@ -167,7 +172,7 @@ struct SourceReading {
         }
         if record.hasNoText { continue }
         try writer.add(
-          text, name: name, title: title.isEmpty ? nil : title, fields: stored(fields), hasLines: false)
+          text, name: name, title: title, fields: stored(fields), hasLines: false)
       }
     }
   }

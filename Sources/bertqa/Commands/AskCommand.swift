@@ -102,6 +102,9 @@ struct AskCommand: Command {
     let isDatabase =
       !arguments.has(.force) && arguments.operands.first.map(DatabaseCorpus.isDatabase) ?? false
     let question = arguments.operands.dropFirst().map(\.string).joined(separator: " ")
+    if isDatabase, arguments.operands.count > 1, PlainText.trimmed(question).isEmpty {
+      throw arguments.usage("the question is empty")
+    }
     self.question = isDatabase && !question.isEmpty ? question : nil
     files = isDatabase ? Array(arguments.operands.prefix(1)) : arguments.operands
     self.isDatabase = isDatabase

@@ -41,9 +41,12 @@ struct SearchCommand: Command {
     guard arguments.operands.count > 1 else {
       throw arguments.usage(arguments.operands.isEmpty ? "no DB was given" : "no TEXT was given")
     }
+    let text = InputText(joining: Array(arguments.operands.dropFirst()))
+    guard text.bytes.contains(where: { $0 > UInt8(ascii: " ") }) else {
+      throw arguments.usage("TEXT is empty")
+    }
     let filter = try DocumentFilter(arguments)
     let collection = try PassageCollection(reading: arguments.operands[0].string)
-    let text = InputText(joining: Array(arguments.operands.dropFirst()))
     let hits = try collection.search(
       Array(text.bytes), count: count, filter, command: invocation
     ) { () throws(ToolError) in try model.load() }.hits

@@ -17,15 +17,21 @@ final class InputText {
     var isForced = false
     /// nil detects the encoding from the first bytes.
     var encoding: TextEncoding?
+    /// What to do about a file that does not look like text.
+    var advice = "--force reads it nevertheless"
+
+    /// Takes the values of --force and --encoding.
+    init(_ arguments: ParsedArguments) throws(ToolError) {
+      self.init(isForced: arguments.has(.force), encoding: try TextEncoding.given(arguments))
+    }
 
     init(isForced: Bool = false, encoding: TextEncoding? = nil) {
       self.isForced = isForced
       self.encoding = encoding
     }
 
-    /// Takes the values of --force and --encoding.
-    init(_ arguments: ParsedArguments) throws(ToolError) {
-      self.init(isForced: arguments.has(.force), encoding: try TextEncoding.given(arguments))
+    fileprivate func noText(_ shown: String, _ kind: String) -> ToolError {
+      ToolError(.input, "\(shown): looks like \(kind); \(advice)")
     }
   }
 
@@ -40,14 +46,14 @@ final class InputText {
     if let encoding = reading.encoding {
       if case .noText(let kind) = TextForm(beginningWith: read, hasEncoding: true), !reading.isForced {
         free(UnsafeMutableRawPointer(mutating: read.baseAddress))
-        throw Self.noText(input.shown, kind)
+        throw reading.noText(input.shown, kind)
       }
       self.encoding = encoding.isUTF8 ? nil : encoding.resolved(by: read)
     } else {
       switch TextForm(read) {
       case .noText(let kind) where !reading.isForced:
         free(UnsafeMutableRawPointer(mutating: read.baseAddress))
-        throw Self.noText(input.shown, kind)
+        throw reading.noText(input.shown, kind)
       case .utf16:
         encoding = TextEncoding("UTF-16")?.resolved(by: read)
         report("note: \(input.shown) is UTF-16 and was converted: ranges count in UTF-8")
@@ -62,10 +68,6 @@ final class InputText {
     isDecodable = decoded.isValid
     bytes = Self.copy(decoded.text)
     free(UnsafeMutableRawPointer(mutating: read.baseAddress))
-  }
-
-  private static func noText(_ shown: String, _ kind: String) -> ToolError {
-    ToolError(.input, "\(shown): looks like \(kind); --force reads it nevertheless")
   }
 
   /// Reads all of the input. The caller frees the memory.

@@ -1,3 +1,5 @@
+import Glibc
+
 /// An open database and its prepared statements.
 final class SQLiteDatabase {
   enum Access {
@@ -18,6 +20,12 @@ final class SQLiteDatabase {
 
   init(_ path: String, _ access: Access, for work: String) throws(ToolError) {
     self.path = path
+    // SQLite has the same message for all reasons.
+    if access == .read {
+      var status = stat()
+      guard stat(path, &status) == 0 else { throw Input.error(path, errno) }
+      guard status.st_mode & S_IFMT == S_IFREG else { throw ToolError(.input, "\(path) is no regular file") }
+    }
     library = try SQLiteLibrary(for: work)
     var database: SQLiteLibrary.Handle?
     // SQLite takes names such as ":memory:" and "file:x" for others than those of files.

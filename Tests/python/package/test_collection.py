@@ -95,6 +95,11 @@ def test_names_of_files(tmp_path, monkeypatch):
         with bertqa.Collection(name) as notes:
             assert len(notes.search("lease")) == 1
     assert sorted(file.name for file in tmp_path.iterdir()) == [":memory:", "file:x?mode=memory", "file:y", "z.db"]
+    with pytest.raises(sqlite3.OperationalError, match="no/x.db: unable"):
+        bertqa.Collection("no/x.db")
+    (tmp_path / "text").write_text("no database at all, but long enough for one" * 100)
+    with pytest.raises(sqlite3.DatabaseError, match="text: file is not a database"):
+        bertqa.Collection("text")
     with pytest.raises(sqlite3.OperationalError):
         bertqa.Collection("")
 
@@ -105,8 +110,8 @@ def test_titles_count(tmp_path):
     with bertqa.Collection(tmp_path / "words.db", words_only=True) as notes:
         notes.add("a", text, title="The rental contract")
         assert [hit.text for hit in notes.search("contracts")] == [text]
-        notes.add("a", text)
-        assert notes.search("contracts") == []
+        notes.add("a", text, title=" ")
+        assert notes.search("contracts") == [] and notes.search("signed")[0].title is None
     with (
         bertqa.Context(task="embed") as embedder,
         bertqa.Collection(tmp_path / "all.db", embedder=embedder) as notes,
@@ -182,6 +187,8 @@ def test_what_cannot_be_written_is_refused_at_once(path):
         ]:
             with pytest.raises(error):
                 notes.add(**{"name": "bad", "text": "The clock stopped.", **arguments})
+        with pytest.raises(TypeError):
+            notes.remove(3)
         notes.add("later", "The clock stopped at ten.")
         assert sorted(hit.name for hit in notes.search("lamp clock", k=2)) == ["good", "later"]
         with pytest.raises(ValueError):

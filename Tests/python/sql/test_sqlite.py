@@ -478,6 +478,9 @@ def test_a_search_of_chosen_documents(notes):
         assert database.execute(named, WHO, '{"year": 2024}') == [("fox",)]
         assert database.execute(named, WHO, '{"year": 1999}') == []
         assert database.execute("SELECT * FROM bertqa_search('moon', 5, NULL)") == []
+        for fields in "3", "[1]", "null", "":
+            with pytest.raises(SQLError, match="only_fields is an object"):
+                database.execute("SELECT * FROM bertqa_search('moon', 5, '*', ?)", fields)
         with pytest.raises(SQLError, match="malformed JSON"):
             database.execute("SELECT * FROM bertqa_search('moon', 5, '*', '{')")
 

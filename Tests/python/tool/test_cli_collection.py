@@ -587,6 +587,37 @@ def test_text_that_is_not_utf8_is_listed(tmp_path):
         assert text.encode() and json.loads(fields)["year"].encode()
 
 
+def test_byte_order_marks_and_empty_headings(tmp_path):
+    path, folder = tmp_path / "x.db", tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.md").write_text("\ufeff# The owl\n\nIt sleeps all day.")
+    (folder / "b.md").write_text("#  \n\nThe gnu runs.")
+    (folder / "c.txt").write_text("\ufeff")
+    (folder / "d.jsonl").write_text('{"text": "The elk eats.", "title": " "}')
+    run("index", "--words-only", "--title-field", "title", path, folder)
+    documents = (
+        "SELECT d.title, p.start, p.text FROM passages p JOIN documents d ON d.id = p.document ORDER BY p.id"
+    )
+    assert rows(path, documents) == [
+        ("The owl", 3, "# The owl\n\nIt sleeps all day."),
+        (None, 0, "#  \n\nThe gnu runs."),
+        (None, 0, "The elk eats."),
+    ]
+
+
+def test_what_is_no_database_or_no_text(tmp_path, notes, collection):
+    for command in ("index", notes), ("index", "/dev/null", notes):
+        assert "is no regular file: the collection comes first" in run(*command, code=3)[1]
+    assert "DB is a file" in run("index", "-", notes, code=2)[1]
+    assert "is no regular file" in run("search", notes, "lease", code=3)[1]
+    assert "No such file" in run("search", tmp_path / "nothing.db", "lease", code=3)[1]
+    for text in "", " \n":
+        assert "TEXT is empty" in run("search", collection, text, code=2)[1]
+        assert "the question is empty" in run("ask", collection, text, code=2)[1]
+    (notes / "picture.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
+    assert "a picture; --exclude leaves it out" in run("index", collection, "--id-field", "id", notes, code=3)[1]
+
+
 def test_long_headings_end_before_a_character(tmp_path):
     for letters in range(190, 200):
         (tmp_path / f"{letters}.md").write_text("# " + letters * "a" + "\u00e4\u20ac\U0001f98a" * 20 + "\n")

@@ -112,11 +112,15 @@ class Collection:
         name = os.fsdecode(path)
         # SQLite may take a name such as "file:x" for a URI.
         file = name if path == ":memory:" else os.path.join(os.curdir, name)
-        self._database: Optional[sqlite3.Connection] = sqlite3.connect(file, isolation_level=None, timeout=10)
+        self._database: Optional[sqlite3.Connection] = None
         try:
+            self._database = sqlite3.connect(file, isolation_level=None, timeout=10)
             self._open(name)
-        except BaseException:
-            self._database.close()
+        except BaseException as error:
+            if self._database is not None:
+                self._database.close()
+            if isinstance(error, sqlite3.Error):
+                raise type(error)(f"{name}: {error}") from None
             raise
 
     def _open(self, path: str) -> None:
@@ -204,10 +208,10 @@ class Collection:
         fields: values of JSON, which the document's passages return.
         """
         # What SQLite would refuse when it is written, with all that is written together.
-        for value, what in (name, "name"), (title or "", "title"):
-            if not isinstance(value, str):
-                raise TypeError(f"{what} must be a str, not {type(value).__name__}")
-            value.encode()
+        _check_str(name, "name")
+        if title is not None:
+            _check_str(title, "title")
+            title = title if title.strip() else None
         values = json.dumps(dict(fields), allow_nan=False) if fields else None
         if any(name == added[0] for added in self._added):
             self.flush()
@@ -233,6 +237,7 @@ class Collection:
 
     def remove(self, name: str) -> None:
         """Removes the document that add was given with this name, if there is one."""
+        _check_str(name, "name")
         self.flush()
         self._opened().execute(_sql(_REMOVE_DOCUMENT), (name,))
 
@@ -443,6 +448,12 @@ class Collection:
 
     def __exit__(self, *exception: Any) -> None:
         self.close()
+
+
+def _check_str(value: Any, what: str) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be a str, not {type(value).__name__}")
+    value.encode()
 
 
 def _sql(statement: int) -> str:

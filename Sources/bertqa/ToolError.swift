@@ -36,6 +36,9 @@ struct ToolError: Error {
     return error
   }
 
+  /// The message of a call that took longer than its limit.
+  static let tooLong = "took longer than \(Option.timeout.spelling) allows"
+
   /// Converts an error of the core.
   /// - Parameter subject: the text that the error concerns, if there are several.
   init(_ error: BertQAError, command: String, subject: String? = nil) {
@@ -56,7 +59,7 @@ extension BertQAError {
   /// The message with the argument as the tool spells it, without the index in a batch: the tool forms the
   /// batches and names the text itself.
   var messageForTool: String {
-    if status == .deadlineExceeded { return "took longer than \(Option.timeout.spelling) allows" }
+    if status == .deadlineExceeded { return ToolError.tooLong }
     guard let argument else { return detail }
     return "\(Option(argument: argument)?.spelling ?? argument) \(detail)"
   }

@@ -79,9 +79,11 @@ final class AskSession {
     self.question = question
     answers = []
     shownCount = 0
-    let asked = try corpus.texts(for: Array(question.utf8))
+    var options = options
+    limits.limit(&options.call)
+    let asked = try corpus.texts(for: Array(question.utf8), deadline: options.call.deadline)
     texts = asked.texts
-    let result = texts.isEmpty ? nil : try result(asked)
+    let result = texts.isEmpty ? nil : try result(asked, options)
     answers = result?.answers ?? []
     if result?.isImpossible ?? true { hasUnanswered = true }
     if form.isJSON { return writeJSON(result) }
@@ -95,11 +97,10 @@ final class AskSession {
   }
 
   /// Reads all texts as one collection.
-  private func result(_ asked: AskedTexts) throws(ToolError) -> AnswerResult {
+  private func result(_ asked: AskedTexts, _ options: AnswerOptions) throws(ToolError) -> AnswerResult {
     var options = options
     let progress = Progress(subject: "reading")
     progress?.follow(&options.call)
-    limits.limit(&options.call)
     defer { progress?.clear() }
     let documents = asked.texts.map(\.document)
     return try Array(question.utf8).withElements { question throws(ToolError) in

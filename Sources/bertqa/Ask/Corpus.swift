@@ -5,7 +5,8 @@ protocol Corpus {
   /// True if answers are shown with the name of their text.
   var hasSeveralTexts: Bool { get }
   /// Returns the texts to read for a question.
-  func texts(for question: [UInt8]) throws(ToolError) -> AskedTexts
+  /// - Parameter deadline: that of the question, as in `CallOptions`.
+  func texts(for question: [UInt8], deadline: UInt64) throws(ToolError) -> AskedTexts
 }
 
 /// The texts to read for a question.
@@ -92,13 +93,14 @@ struct FileCorpus: Corpus {
   var hasSeveralTexts: Bool { files.count > 1 }
 
   /// Tokenizes the files for the first question.
-  func texts(for question: [UInt8]) throws(ToolError) -> AskedTexts {
+  func texts(for question: [UInt8], deadline: UInt64) throws(ToolError) -> AskedTexts {
     for file in files {
       guard case .text(let bytes) = file.document else { continue }
       file.document = .prepared(
         try ofCore(AskCommand.invocation) { () throws(BertQAError) in
           var call = CallOptions()
           limits.limit(&call)
+          call.deadline = deadline
           return try context.prepare(bytes, call: call)
         })
     }
@@ -112,36 +114,25 @@ struct CollectionCorpus: Corpus {
   /// The number of passages that are read for a question.
   let passageCount: Int
   let filter: DocumentFilter
-  private let embedder: OnceLoaded
+  /// nil if the collection has no vectors.
+  private let embedder: Context?
 
   let hasSeveralTexts = true
 
   /// - Parameter model: the embedding model, which is loaded if the collection has vectors.
-  init(_ collection: PassageCollection, passageCount: Int, _ filter: DocumentFilter, model: ModelChoice) {
+  init(
+    _ collection: PassageCollection, passageCount: Int, _ filter: DocumentFilter, model: ModelChoice
+  ) throws(ToolError) {
     self.collection = collection
     self.passageCount = passageCount
     self.filter = filter
-    embedder = OnceLoaded(model)
+    embedder = try collection.embedder(model)
   }
 
-  func texts(for question: [UInt8]) throws(ToolError) -> AskedTexts {
+  func texts(for question: [UInt8], deadline: UInt64) throws(ToolError) -> AskedTexts {
+    collection.database.limit(deadline: deadline)
     let found = try collection.search(
-      question, count: passageCount, filter, command: AskCommand.invocation
-    ) { () throws(ToolError) in try embedder.context() }
+      question, count: passageCount, filter, embedder, command: AskCommand.invocation)
     return AskedTexts(texts: found.hits.map { AskedText($0.passage) }, search: found.search)
-  }
-
-  private final class OnceLoaded {
-    private let model: ModelChoice
-    private var loaded: Context?
-
-    init(_ model: ModelChoice) { self.model = model }
-
-    func context() throws(ToolError) -> Context {
-      if let loaded { return loaded }
-      let context = try model.load()
-      loaded = context
-      return context
-    }
   }
 }

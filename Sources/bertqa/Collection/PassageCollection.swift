@@ -115,6 +115,11 @@ final class PassageCollection {
     return (Array(statement.blob(0)), Int(length))
   }
 
+  /// Loads the embedding model; nil if the collection has no vectors.
+  func embedder(_ choice: ModelChoice) throws(ToolError) -> Context? {
+    try model() == nil ? nil : try choice.load()
+  }
+
   // MARK: - Searching
 
   /// A passage that a search found.
@@ -125,12 +130,11 @@ final class PassageCollection {
 
   /// Finds passages by the words of a question and, if the collection has vectors, by its meaning.
   /// - Parameters:
-  ///   - embedder: loads the embedding model when it is needed.
+  ///   - embedder: the embedding model; nil: by words only.
   func search(
-    _ question: [UInt8], count: Int, _ filter: DocumentFilter, command: String,
-    embedder: () throws(ToolError) -> Context
+    _ question: [UInt8], count: Int, _ filter: DocumentFilter, _ embedder: Context?, command: String
   ) throws(ToolError) -> (search: PassageSearch, hits: [Hit]) {
-    let search = try begin(question, command, embedder)
+    let search = try begin(question, embedder, command)
     var hits: [Hit] = []
     // Of one state of the collection, which others may change meanwhile.
     try database.transaction("BEGIN") { () throws(ToolError) in
@@ -145,15 +149,14 @@ final class PassageCollection {
   }
 
   private func begin(
-    _ question: [UInt8], _ command: String, _ embedder: () throws(ToolError) -> Context
+    _ question: [UInt8], _ embedder: Context?, _ command: String
   ) throws(ToolError) -> PassageSearch {
     let model = try model()
-    let context = model == nil ? nil : try embedder()
     return try question.withElements { question throws(ToolError) in
-      guard let model, let context else { return PassageSearch(question: question) }
+      guard let model, let embedder else { return PassageSearch(question: question) }
       return try model.fingerprint.withElements { fingerprint throws(ToolError) in
         try ofCore(command) { () throws(BertQAError) in
-          try context.search(question: question, fingerprint: fingerprint)
+          try embedder.search(question: question, fingerprint: fingerprint)
         }
       }
     }

@@ -110,7 +110,7 @@ struct SourceReading {
       return
     }
     var form = InputText.Reading(encoding: encoding)
-    form.advice = "--exclude leaves it out, and --convert reads it by another program"
+    form.advice = "--exclude leaves it out, --convert reads it"
     let text = try InputText(file, form)
     guard text.isDecodable, text.bytes.isValidUTF8 else {
       throw ToolError(.input, "\(shown): \(text.encoding.flaw)")

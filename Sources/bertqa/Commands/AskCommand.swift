@@ -161,8 +161,10 @@ struct AskCommand: Command {
 
   private func databaseCorpus() throws(ToolError) -> (Context) -> any Corpus {
     let database = try SQLiteDatabase(files[0].string, .read, for: "asking a database")
+    // What is looked up of the tables counts as a question.
+    database.limit(deadline: limits.call.deadline)
     if let collection = try PassageCollection.of(database) {
-      let corpus = CollectionCorpus(
+      let corpus = try CollectionCorpus(
         collection, passageCount: passageCount, try DocumentFilter(arguments),
         model: try ModelChoice(arguments, task: .embed, option: .embedModel))
       return { _ in corpus }

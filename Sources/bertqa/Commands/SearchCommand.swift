@@ -48,8 +48,8 @@ struct SearchCommand: Command {
     let filter = try DocumentFilter(arguments)
     let collection = try PassageCollection(reading: arguments.operands[0].string)
     let hits = try collection.search(
-      Array(text.bytes), count: count, filter, command: invocation
-    ) { () throws(ToolError) in try model.load() }.hits
+      Array(text.bytes), count: count, filter, try collection.embedder(model), command: invocation
+    ).hits
     for hit in hits {
       if arguments.has(.json) {
         output.write(json(hit))

@@ -14,9 +14,12 @@ final class SQLiteDatabase {
   fileprivate let library: SQLiteLibrary
   fileprivate let handle: SQLiteLibrary.Handle
   private var statements: [String: SQLiteStatement] = [:]
+  private let deadline = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
 
   /// How long a statement waits for another connection.
   private static let busyMilliseconds: Int32 = 10_000
+  /// Steps of SQLite's virtual machine, which take microseconds at most.
+  private static let stepsBetweenLooks: Int32 = 1000
 
   init(_ path: String, _ access: Access, for work: String) throws(ToolError) {
     self.path = path
@@ -42,6 +45,19 @@ final class SQLiteDatabase {
   deinit {
     for statement in statements.values { statement.finalize() }
     _ = library.close(handle)
+    deadline.deallocate()
+  }
+
+  /// Makes statements that run at a time fail.
+  /// - Parameter deadline: in nanoseconds on the monotonic clock; 0: never.
+  func limit(deadline: UInt64) {
+    self.deadline.pointee = deadline
+    let isLate: SQLiteLibrary.Progress = { deadline in
+      guard let deadline = deadline?.load(as: UInt64.self) else { return 0 }
+      return UInt64(Clock.seconds() * 1e9) >= deadline ? 1 : 0
+    }
+    library.progressHandler(
+      handle, deadline == 0 ? 0 : Self.stepsBetweenLooks, isLate, UnsafeMutableRawPointer(self.deadline))
   }
 
   /// Runs one or more statements without results.
@@ -125,6 +141,7 @@ final class SQLiteStatement {
 
   private static let row: Int32 = 100
   private static let done: Int32 = 101
+  private static let interrupted: Int32 = 9
   private static let utf8: UInt8 = 1
   private static let null: Int32 = 5
 
@@ -172,6 +189,9 @@ final class SQLiteStatement {
     case Self.done:
       end()
       return false
+    case Self.interrupted:
+      end()
+      throw ToolError.ofOneText(ToolError.tooLong)
     default:
       let failure = failure()
       end()

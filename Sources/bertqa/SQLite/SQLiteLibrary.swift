@@ -29,12 +29,16 @@ struct SQLiteLibrary {
   typealias ColumnInteger = @convention(c) (Handle?, Int32) -> Int64
   typealias ColumnDouble = @convention(c) (Handle?, Int32) -> Double
   typealias ColumnBytes = @convention(c) (Handle?, Int32) -> Bytes?
+  typealias Progress = @convention(c) (UnsafeMutableRawPointer?) -> Int32
+  typealias ProgressHandler =
+    @convention(c) (Handle?, Int32, Progress?, UnsafeMutableRawPointer?) -> Void
   typealias Message = @convention(c) (Handle?) -> UnsafePointer<CChar>?
   typealias Integer = @convention(c) (Handle?) -> Int64
 
   let open: Open
   let close: OfHandle
   let busyTimeout: OfColumn
+  let progressHandler: ProgressHandler
   let execute: Execute
   let lastID: Integer
   let message: Message
@@ -64,6 +68,7 @@ struct SQLiteLibrary {
     open = try sqlite.function("sqlite3_open_v2", as: Open.self)
     close = try sqlite.function("sqlite3_close", as: OfHandle.self)
     busyTimeout = try sqlite.function("sqlite3_busy_timeout", as: OfColumn.self)
+    progressHandler = try sqlite.function("sqlite3_progress_handler", as: ProgressHandler.self)
     execute = try sqlite.function("sqlite3_exec", as: Execute.self)
     lastID = try sqlite.function("sqlite3_last_insert_rowid", as: Integer.self)
     message = try sqlite.function("sqlite3_errmsg", as: Message.self)

@@ -519,6 +519,20 @@ def test_records_of_another_database(tmp_path):
     assert not any("tag" in name for name in names) and not any("Report 7 Read" in text for text in names.values())
 
 
+def test_a_limit_of_time_ends_a_database_s_work_too(tmp_path):
+    path = tmp_path / "x.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(
+            "CREATE VIEW v(id, body) AS SELECT 1, 'The lamp is green.'; "
+            "CREATE VIRTUAL TABLE f USING fts5(body, content='v', content_rowid='id'); "
+            "INSERT INTO f(f) VALUES ('rebuild'); DROP VIEW v; "
+            "CREATE VIEW v(id, body) AS WITH RECURSIVE r(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM r) "
+            "SELECT n, 'x' FROM r"
+        )
+    errors = run("ask", "--timeout", "0.2", path, "What is green?", "the lamp", code=3)[1]
+    assert errors == "bertqa: took longer than --timeout allows\n"
+
+
 def test_second_writer_is_told_of_the_first(tmp_path):
     path, fifo = tmp_path / "held.db", tmp_path / "slow"
     os.mkfifo(fifo)

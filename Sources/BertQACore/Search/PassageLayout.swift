@@ -3,8 +3,8 @@ enum PassageLayout {
   /// The maximum number of tokens in a passage.
   static let tokenCount = 128
 
-  /// Returns ranges of bytes, in order, without white space at their ends and the text's byte order mark. They overlap only inside a sentence that is
-  /// longer than a passage. A text without tokens has none.
+  /// Returns ranges of bytes, in order, without white space at their ends and the text's byte order mark. They overlap
+  /// only inside a sentence that is longer than a passage. A text without tokens has none.
   static func passages(
     of text: TokenizedText, _ monitor: CallMonitor
   ) throws(BertQAError) -> [TextRange] {

@@ -237,7 +237,7 @@ typedef struct bertqa_token_vectors bertqa_token_vectors;
  *     model says so.
  *   SPLADE (...ForMaskedLM with the module SpladePooling; families Bert, DistilBert, Roberta, XLMRoberta,
  *     Camembert, MPNet and ModernBert): the weights of vocabulary pieces in place of vectors: the pieces' ids
- *     in ascending order, without those of weight 0, and a float for each.
+ *     in ascending order, without those of weight 0, and a float for each. options->normalize must not be on.
  * The windows of a long text follow one another, each with its special tokens; options->truncate reads the
  * first alone. options->pooling must be the default.
  * texts, statuses: [count], as in bertqa_embed.
@@ -260,7 +260,8 @@ const int32_t *bertqa_token_vectors_ids(const bertqa_token_vectors *vectors);
 const float *bertqa_token_vectors_values(const bertqa_token_vectors *vectors);
 
 /* Computes MaxSim, the similarity of ColBERT: the sum, over the query's vectors, of the largest product with a
- * vector of the document. 0 if one of the two has no vectors.
+ * vector of the document. 0 if one of the two has no vectors. INVALID_ARGUMENT if the sum is not finite, as with
+ * NaN in a vector.
  * query: [query_count][width]; document: [document_count][width]; similarity: receives the sum.
  * Errors: INVALID_ARGUMENT. */
 BERTQA_MUST_CHECK bertqa_status bertqa_max_sim(const float *query, size_t query_count,
@@ -404,8 +405,9 @@ typedef struct bertqa_prediction bertqa_prediction;
 /* One step: reads a word (a character, for models of characters) after a state and predicts the next.
  * state: NULL starts a sequence. prediction, next_state: NULL if not needed.
  * The same word and state always lead to the same bits.
- * Errors: INVALID_ARGUMENT, WRONG_MODEL (also for another model's state), TOO_LARGE, OUT_OF_MEMORY,
- * CANCELLED, DEADLINE_EXCEEDED. */
+ * Errors: INVALID_ARGUMENT, WRONG_MODEL (also for another model's state), INVALID_MODEL (the weights or the
+ * values of the state are so large that infinities or NaN come out), TOO_LARGE, OUT_OF_MEMORY, CANCELLED,
+ * DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_predict(const bertqa_context *context,
                                                         const char *word, size_t length,
                                                         const bertqa_sequence_state *state,

@@ -158,6 +158,23 @@ static void test_tokens(void) {
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(query, 4, document, 7, 0, &none));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(query, SIZE_MAX / 2, document, 7, LENGTH, &none));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(query, 4, document, 7, LENGTH, NULL));
+  /* Numbers that are not finite, in each place of a vector, or products that are not. */
+  float changed[2 * LENGTH], ones[2 * LENGTH];
+  for (int i = 0; i < 2 * LENGTH; i++) ones[i] = 1;
+  const float wrong[] = {NAN, INFINITY, 3e38f};
+  for (int place = 0; place < 2 * LENGTH; place++) {
+    for (int kind = 0; kind < 3; kind++) {
+      for (int i = 0; i < 2 * LENGTH; i++) changed[i] = kind == 2 ? 3e38f : 1;
+      changed[place] = wrong[kind];
+      CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(changed, 2, ones, 2, LENGTH, &none));
+      CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(ones, 2, changed, 2, LENGTH, &none));
+    }
+    /* A product that is not the largest does not count. */
+    for (int i = 0; i < 2 * LENGTH; i++) changed[i] = 1;
+    changed[place] = -INFINITY;
+    CHECK_STATUS(BERTQA_OK, bertqa_max_sim(ones, 2, changed, 2, LENGTH, &none));
+    CHECK(none == 2 * LENGTH);
+  }
   for (size_t i = 0; i < 3; i++) bertqa_token_vectors_free(all[i]);
   bertqa_token_vectors_free(NULL);
   CHECK(bertqa_token_vectors_count(NULL) == 0 && bertqa_token_vectors_values(NULL) == NULL);

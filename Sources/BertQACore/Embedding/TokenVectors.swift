@@ -16,7 +16,8 @@ public struct TokenVectors: Sendable, Equatable {
   }
 
   /// Returns the sum, over the query's vectors, of each one's largest product with a vector of the document: MaxSim of
-  /// ColBERT (Khattab and Zaharia 2020, https://arxiv.org/abs/2004.12832). 0 without a query or document.
+  /// ColBERT (Khattab and Zaharia 2020, https://arxiv.org/abs/2004.12832). 0 without a query or document. Throws
+  /// `.invalidArgument` if the sum is not finite.
   /// - Parameters:
   ///   - query: [rows][width]
   ///   - document: [rows][width]
@@ -33,14 +34,26 @@ public struct TokenVectors: Sendable, Equatable {
     for row in stride(from: 0, to: query.count, by: width) {
       var best = -Float.infinity
       for candidate in stride(from: 0, to: document.count, by: width) {
-        best = max(best, product(first + row, other + candidate, width))
+        let product = product(first + row, other + candidate, width)
+        // A product that is not a number makes the sum one.
+        if product > best || product.isNaN { best = product }
       }
       sum += Double(best)
+    }
+    guard Float(sum).isFinite else {
+      throw BertQAError(
+        .invalidArgument,
+        "the similarity is \(Float(sum)): a vector has numbers that are infinite, not a number, or too large")
     }
     return Float(sum)
   }
 
   public static func maxSim(query: TokenVectors, document: TokenVectors) throws(BertQAError) -> Float {
+    guard !query.isOfPieces, !document.isOfPieces else {
+      throw BertQAError(
+        .invalidArgument, argument: query.isOfPieces ? "query" : "document",
+        "has a sparse model's weights of pieces: their similarity is the sum of the products of equal pieces")
+    }
     guard query.width == document.width else {
       throw BertQAError(
         .invalidArgument, argument: "document",

@@ -170,6 +170,11 @@ extension SequenceModel {
         }
         guard let ids = ids.baseAddress else { return }
         pass.advance(ids: ids + first, team: team)
+        for index in first..<first + pass.count {
+          guard next[index].isFinite else {
+            throw Self.overflow("the next state").of(item: index, in: "states", count: states.count)
+          }
+        }
         if let logits { pass.decode(to: logits + first * configuration.vocabularySize, team: team) }
       }
     }
@@ -188,6 +193,7 @@ extension SequenceModel {
       workspace.targets.base[0] = next.base
       var pass = SequencePass(self, workspace, count: 1)
       withUnsafePointer(to: id) { pass.advance(ids: $0, team: team) }
+      guard next.isFinite else { throw Self.overflow("the next state") }
       if let logits { pass.decode(to: logits, team: team) }
     }
     return next
@@ -201,6 +207,13 @@ extension SequenceModel {
       var pass = SequencePass(self, workspace, count: 1)
       pass.decode(to: logits, team: team)
     }
+  }
+
+  /// The error if numbers that the model computes are not finite.
+  static func overflow(_ what: String) -> BertQAError {
+    BertQAError(
+      .invalidModel,
+      "\(what) has numbers that are not finite: the weights or the values of the state are too large")
   }
 
   private func isWord(_ id: Int32) -> Bool { id >= 0 && Int(id) < configuration.vocabularySize }

@@ -21,6 +21,14 @@ public final class SequenceState: @unchecked Sendable {
   /// Writable only until the state is finished. Valid while this object lives.
   var base: UnsafeMutablePointer<Float> { memory.base }
 
+  /// True if no number is infinite or NaN.
+  var isFinite: Bool {
+    // Of integers, so that the compiler can compare several at once.
+    var largest: UInt32 = 0
+    for index in 0..<count { largest = max(largest, base[index].bitPattern & Float.infinity.bitPattern) }
+    return largest < Float.infinity.bitPattern
+  }
+
   /// h [hidden] for each layer; then, for LSTM, c [hidden] for each layer.
   public var values: [Float] {
     defer { withExtendedLifetime(self) {} }

@@ -21,9 +21,7 @@ struct WordDistribution {
     let total = Self.sum(of: UnsafeBufferPointer(start: exponentials, count: logits.count))
     // The exponential of the highest one is 1. Infinities and NaN make it NaN.
     guard total >= 1, total.isFinite else {
-      throw BertQAError(
-        .invalidModel,
-        "the logits are not finite numbers: the weights or the values of the state are too large")
+      throw SequenceModel.overflow("the prediction")
     }
     self.logits = logits
     self.highest = highest

@@ -133,6 +133,33 @@ def test_foreign_and_broken_states(play, tiny):
         play.answer("Who?", "Romeo.")
 
 
+def test_states_that_are_too_large(tiny):
+    """No state comes out that could not be read again, and no logits that are no numbers."""
+    huge = tiny.state([3e38] * 80)
+    one = tiny.predict("O").state
+    for call in (
+        lambda: tiny.step([1, 2], [one, huge]),
+        lambda: tiny.step([1, 2], [one, huge], logits=False),
+        lambda: tiny.predict("O", huge),
+        lambda: tiny.generate("O", huge),
+        lambda: tiny.rank("O", ["O O"], huge),
+    ):
+        with pytest.raises(bertqa.InvalidModel, match="not finite: the weights or the values of the state"):
+            call()
+    with pytest.raises(bertqa.InvalidModel, match=r"states\[1\]") as caught:
+        tiny.step([1, 2], [one, huge])
+    assert caught.value.item == 1
+
+
+def test_what_is_no_state(tiny):
+    for state in b"state", [0.0] * 80, numpy.zeros(80, numpy.float32), "state":
+        for call in tiny.predict, tiny.predict_text, tiny.generate, tiny.likelihood:
+            with pytest.raises(TypeError, match="must be a SequenceState, not"):
+                call("O", state)
+        with pytest.raises(TypeError, match="must be a SequenceState, not"):
+            tiny.step([1], [state])
+
+
 def test_batches_are_the_sequences_alone(play):
     ids = [(37 * i) % 4152 for i in range(100)]
     states, none = play.step(ids, logits=False)

@@ -275,7 +275,14 @@ class SequenceMethods(Closable):
 
 
 def _pointer(state: Optional[SequenceState]) -> Any:
-    return None if state is None else state._handle.pointer.value
+    if state is None:
+        return None
+    if not isinstance(state, SequenceState):
+        raise TypeError(
+            f"state must be a SequenceState, not {type(state).__name__}; Context.state makes one of floats, "
+            "Context.state_from_bytes one of bytes"
+        )
+    return state._handle.pointer.value
 
 
 def _vocabulary_size(handle: Handle) -> int:

@@ -46,8 +46,9 @@ struct TextEmbedder: Embedder {
     guard defaults.hasTextVectors else {
       throw BertQAError(
         .unsupported,
-        "the model has vectors of tokens or weights of vocabulary pieces, and no vector of a text: ask for those"
-      )
+        "the model has no vectors of texts, only "
+          + (defaults.sparse == nil ? "vectors of tokens" : "weights of vocabulary pieces")
+          + ", which embed_tokens computes")
     }
     let pooling: TokenPooling =
       switch options.pooling {

@@ -74,6 +74,11 @@ struct TokenEmbedder: Sendable {
       throw BertQAError(
         .invalidArgument, argument: "pooling", "must be the default: each token has a vector of its own")
     }
+    guard vocabulary == nil || options.normalizes != true else {
+      throw BertQAError(
+        .unsupported, argument: "normalize", "must be the default: the model has weights of vocabulary pieces"
+      )
+    }
     var reader = try reader.asking(
       for: defaults.prompts.name(options.promptName, otherwise: options.prompt), of: tasks, options.call)
     var length = defaults.maxSequenceLength

@@ -66,6 +66,12 @@ extension EmbeddingConfiguration {
             + "which libbertqa does not run")
       }
       let kind = String(names.last ?? "")
+      guard kind != "MultiVectorMask" else {
+        throw BertQAError(
+          .unsupported,
+          "\(path): module \(quoted(type)): a model of late interaction as sentence-transformers' MultiVectorEncoder saves "
+            + "it; supported are the forms of PyLate and of ColBERT's authors")
+      }
       let folder = try module.string("path") ?? ""
       guard folder.isEmpty || !folder.contains("/") && ModelDirectory.isPlain(folder) else {
         throw module.mismatch("path", .string(folder), expected: "the name of a directory beside it")

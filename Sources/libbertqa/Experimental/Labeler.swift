@@ -42,6 +42,7 @@ public func bertqa_labeler_create(
     let context = try ContextHandle.borrowed(context, "context").context
     try checkCount(count)
     let options = try labelerOptions(options)
+    if count > 0 { _ = try required(examples, "examples") }
     let read = try readItems(count, in: "examples", options.embed.call) { index throws(BertQAError) in
       let example = try required(examples, "examples")[index]
       return LabelExample(

@@ -205,6 +205,8 @@ def test_failures(tmp_path):
             context.embed(["ab ce " * 10_000] * 500, cancel=lambda: True)
         with pytest.raises(bertqa.DeadlineExceeded):
             context.embed(["ab ce " * 10_000] * 500, timeout=1e-9)
+        with pytest.raises(bertqa.InvalidArgument, match="max_seq_len is 7, but must be at least 8$"):
+            context.embed("ab", max_seq_len=7)
     with pytest.raises(bertqa.Unsupported, match="runs only in f32"):
         bertqa.Context(tmp_path, precision="int8")
 
@@ -238,6 +240,18 @@ def test_other_modules_are_refused(tmp_path):
     (tmp_path / "modules.json").write_text(json.dumps(modules))
     with pytest.raises(bertqa.Unsupported, match='"Dense"'):
         bertqa.Context(tmp_path)
+
+
+def test_there_is_no_int8_form(tmp_path):
+    Static("WordPiece").save(tmp_path / "model2vec")
+    # As model2vec 0.10 does.
+    Static("WordPiece").save(tmp_path / "latest", model_type=None, architectures=None)
+    Static("WordPiece").save_module(tmp_path / "latest", "")
+    Static("WordPiece").save_module(tmp_path / "module")
+    for name in "model2vec", "latest", "module":
+        with pytest.raises(bertqa.Unsupported, match="is a static model, which has no int8 form"):
+            bertqa.quantize(tmp_path / name, tmp_path / "int8")
+        assert not (tmp_path / "int8").exists()
 
 
 def test_a_labeler_and_the_tool(tmp_path):

@@ -129,6 +129,14 @@ class FloatRows(Sequence["array[float]"]):
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __getstate__(self) -> Dict[str, Any]:
+        """Pickles the floats as bytes: arrays of ctypes cannot be pickled."""
+        return {**self.__dict__, "_values": bytes(self._values)}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._values = (ctypes.c_float * (self.shape[0] * self.shape[1])).from_buffer_copy(self._values)
+
     @overload
     def __getitem__(self, index: int) -> "array[float]": ...
 
@@ -202,6 +210,15 @@ class TokenVectors(FloatRows):
     def max_sim(self, document: "TokenVectors") -> float:
         """Returns ColBERT's similarity of this query and a document: the sum, over the query's vectors, of the largest
         product with a vector of the document."""
+        if not isinstance(document, TokenVectors):
+            raise TypeError(
+                f"document must be TokenVectors, not {type(document).__name__}; of two arrays the similarity is "
+                "(query @ document.T).max(axis=1).sum()"
+            )
+        if self.shape[1] == 1:
+            raise InvalidArgument(
+                "these are weights of a sparse model: their similarity is the sum of the products of equal pieces"
+            )
         if self.shape[1] != document.shape[1]:
             raise InvalidArgument(
                 f"document has vectors of {document.shape[1]} floats, but those of the query have {self.shape[1]}"

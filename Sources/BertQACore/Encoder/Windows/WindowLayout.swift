@@ -60,7 +60,8 @@ struct WindowLayout: Sendable {
     if length >= minimumLength { return length }
     throw BertQAError(
       .invalidArgument, argument: "max_seq_len",
-      "is \(length), but must be at least \(minimumLength); the model takes \(maxPositions)")
+      "is \(length)\(wanted == nil ? " in the model's files" : ""), but must be at least \(minimumLength)"
+        + (maxPositions == .max ? "" : "; the model takes \(maxPositions)"))
   }
 
   /// The tokens of a text and of its second text that one window reads.

@@ -35,6 +35,10 @@ public struct Quantizer {
         "\(directory): is an \(Architecture.embeddingClassifier.name); quantize its embedding model and train with that"
       )
     }
+    guard try model.ofStaticModel() == nil else {
+      throw BertQAError(
+        .unsupported, "\(directory): is a static model, which has no int8 form; use it as it is")
+    }
     let model = try LoadedModel(model.asking(CallMonitor(options.call)))
     guard model.encoder.wordEmbeddings.dataType != .i8 else {
       throw BertQAError(.invalidArgument, "\(directory): the model is already int8")

@@ -158,6 +158,21 @@ def test_a_text_that_fails_does_not_lose_the_others(embedder):
         embedder.embed(["a", 3], return_exceptions=True)
 
 
+def test_wrong_arguments(embedder):
+    for texts in ("a", "b", "c"), ("a",), [("a", "b", "c")]:
+        for call in embedder.embed, embedder.embed_tokens:
+            with pytest.raises(TypeError, match="a tuple is a pair of texts, but one has [13]"):
+                call(texts)
+    with pytest.raises(bertqa.InvalidArgument, match="timeout is NaN"):
+        embedder.embed("a", timeout=float("nan"))
+    with pytest.raises(TypeError, match="must be a Context, not str"):
+        bertqa.Labeler("embed-minilm-l6", EXAMPLES)
+    with pytest.raises(TypeError, match="must be a dictionary of labels and texts, not list"):
+        bertqa.Labeler(embedder, ["a", "b"])
+    with pytest.raises(bertqa.InvalidArgument, match="the label 'none' has none"):
+        bertqa.Labeler(embedder, {"none": [], "one": ["a"]})
+
+
 def test_cancel(embedder):
     with pytest.raises(bertqa.Cancelled):
         embedder.embed("a", cancel=lambda: True)

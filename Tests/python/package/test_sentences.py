@@ -40,6 +40,16 @@ def test_forms(encoder):
     assert many.shape == (300, 16) and numpy.array_equal(many[299], encoder.encode("299"))
 
 
+@pytest.mark.parametrize("dimension", [0, -1])
+def test_no_dimensions(encoder, dimension):
+    for call in (
+        lambda: encoder.encode(TEXT, truncate_dim=dimension),
+        lambda: bertqa.SentenceEncoder(encoder.context, truncate_dim=dimension),
+    ):
+        with pytest.raises(ValueError, match=f"truncate_dim is {dimension}, but must be at least 1"):
+            call()
+
+
 def test_long_texts(encoder):
     """By default a text is cut; on request it is read whole."""
     whole = bertqa.SentenceEncoder(encoder.context, truncate=False)

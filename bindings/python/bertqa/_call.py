@@ -98,6 +98,8 @@ class Call:
         if self._progress is not None:
             common.progress = ON_PROGRESS
         if timeout is not None:
+            if timeout != timeout:
+                raise InvalidArgument("timeout is NaN, but must be a number of seconds")
             nanoseconds = min(max(0.0, timeout * 1e9), 2.0**63)
             common.deadline_ns = library().deadline_after(int(nanoseconds))
         for name in "max_bytes", "max_document_tokens":

@@ -45,12 +45,19 @@ class Labeler(Closable):
         scale: Optional[float] = None,
         **options: "Unpack[EmbedOptions]",
     ):
+        if not isinstance(context, EmbedMethods):
+            raise TypeError(f"context must be a Context, not {type(context).__name__}")
+        if not isinstance(examples, Mapping):
+            raise TypeError(f"examples must be a dictionary of labels and texts, not {type(examples).__name__}")
         owner, lib = context._opened(), library()
-        data = [
-            (encoded(text), encoded(label))
-            for label, texts in examples.items()
-            for text in ([texts] if is_text(texts) else texts)
-        ]
+        data: List[Tuple[bytes, bytes]] = []
+        for label, texts in examples.items():
+            found = [encoded(text) for text in ([texts] if is_text(texts) else texts)]
+            if not found:
+                raise InvalidArgument(
+                    f"examples: the label {label!r} has none; pass at least one text for each label"
+                )
+            data += [(text, encoded(label)) for text in found]
         array = (_abi.Example * len(data))(
             *[_abi.Example(text, len(text), label, len(label)) for text, label in data]
         )

@@ -55,6 +55,7 @@ class SentenceEncoder:
         }
         self.default_prompt_name = default_prompt_name or config.get("default_prompt_name")
         self._prompt(None, None)
+        check_dimension(truncate_dim)
         self.similarity_fn_name = similarity_fn_name or config.get("similarity_fn_name") or "cosine"
         if self.similarity_fn_name not in SIMILARITIES:
             raise ValueError(f"similarity_fn_name is {self.similarity_fn_name!r}, not one of {SIMILARITIES}")
@@ -96,6 +97,7 @@ class SentenceEncoder:
         normalize_embeddings: scale vectors to length 1; default: as the model's files say.
         """
         check_device(device)
+        check_dimension(truncate_dim)
         if precision != "float32":
             raise ValueError(f"precision is {precision!r}, but vectors are float32")
         before = self._prompt(prompt_name, prompt)
@@ -184,6 +186,11 @@ def check_device(device: Any) -> None:
     """Accepts None, "cpu" and torch's device of that name."""
     if device is not None and str(device) != "cpu":
         raise ValueError(f"device is {device!r}, but bertqa computes on the CPU: leave it out, or pass 'cpu'")
+
+
+def check_dimension(dimension: Optional[int]) -> None:
+    if dimension is not None and dimension < 1:
+        raise ValueError(f"truncate_dim is {dimension!r}, but must be at least 1")
 
 
 def shown(items: Sequence[int], is_shown: Optional[bool]) -> Iterable[int]:

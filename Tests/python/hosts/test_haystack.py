@@ -86,6 +86,12 @@ def test_ranker(documents, model):
     if model is None:
         assert ranked[0].content == TEXTS[0]
     assert SimilarityRanker(model, score_threshold=2.0).run("a", documents)["documents"] == []
+    assert len(SimilarityRanker(model).run("a", documents, top_k=1)["documents"]) == 1
+    for top_k in 0, -1:
+        with pytest.raises(ValueError, match=f"top_k is {top_k}, but must be at least 1"):
+            SimilarityRanker(model, top_k=top_k)
+        with pytest.raises(ValueError, match=f"top_k is {top_k}, but must be at least 1"):
+            SimilarityRanker(model).run("a", documents, top_k=top_k)
 
 
 def test_entities(documents):

@@ -41,6 +41,9 @@ def test_reranker(model):
     if model is None:
         assert found[0].page_content == TEXTS[2]
     assert BertQAReranker(model=model).compress_documents([], "a") == []
+    for wrong in {"top_n": 0}, {"top_n": -1}, {"top_k": 2}:
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            BertQAReranker(model=model, **wrong)
 
 
 def test_answers(store):

@@ -41,5 +41,8 @@ def test_rerank(model):
     if model is None:
         assert ranked[0].node.node_id == "2"
     assert BertQARerank(model=model).postprocess_nodes([], query_str="a") == []
+    for top_n in 0, -1:
+        with pytest.raises(ValueError, match="top_n"):
+            BertQARerank(model=model, top_n=top_n)
     with pytest.raises(ValueError, match="Missing query"):
         BertQARerank(model=model).postprocess_nodes(given)

@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 import bertqa
+from bertqa._hosts import scores
 from conftest import FIXTURES
 
 MODEL = FIXTURES / "tiny-bert-embedder"
@@ -38,6 +39,18 @@ def test_forms(encoder):
     assert short.shape == (4,) and abs(numpy.linalg.norm(short) - 1) < 1e-6
     many = encoder.encode([str(number) for number in range(300)])
     assert many.shape == (300, 16) and numpy.array_equal(many[299], encoder.encode("299"))
+
+
+def test_rankers_of_hosts_use_the_prompts(tmp_path):
+    """As query and documents of retrieval have them."""
+    shutil.copytree(MODEL, tmp_path / "model")
+    prompts = {"query": "the king asks ", "document": "a dog "}
+    (tmp_path / "model" / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts}))
+    texts = ["the dog", "a king", TEXT]
+    with bertqa.Context(tmp_path / "model", precision="f32") as context:
+        query = numpy.asarray(context.embed("fox", prompt=prompts["query"], normalize=True))
+        documents = numpy.asarray(context.embed(texts, prompt=prompts["document"], normalize=True))
+        assert scores(context, "fox", texts) == pytest.approx((documents @ query).tolist(), abs=1e-5)
 
 
 @pytest.mark.parametrize("dimension", [0, -1])

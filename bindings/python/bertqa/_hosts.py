@@ -34,9 +34,13 @@ def exact(model: Any, **options: Any) -> Context:
 
 def scores(context: Context, query: str, texts: Sequence[str]) -> List[float]:
     """Returns how well each text matches the query: by a cross-encoder its sigmoid or the probability of its last label, by
-    an embedding model the cosine."""
+    an embedding model the cosine, with the prompts of its files."""
     if context.info.task == "embed":
-        first, *others = context.embed([query, *texts], normalize=True)
+        from ._sentences import SentenceEncoder
+
+        encoder = SentenceEncoder(context, truncate=False)
+        first = encoder.encode_query(query, normalize_embeddings=True, convert_to_numpy=False)
+        others = encoder.encode_document(list(texts), normalize_embeddings=True, convert_to_numpy=False)
         return [sum(one * other for one, other in zip(first, vector)) for vector in others]
     results = context.classify_batch([(query, text) for text in texts])
     if len(context.info.labels) == 1:

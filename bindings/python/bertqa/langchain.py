@@ -13,6 +13,7 @@ from langchain_core.documents import Document
 from langchain_core.documents.compressor import BaseDocumentCompressor
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable, RunnableLambda
+from pydantic import ConfigDict, Field
 
 from ._hosts import opened, scores
 from ._sentences import SentenceEncoder
@@ -39,8 +40,10 @@ class BertQAReranker(BaseDocumentCompressor):
     """Keeps the documents that match a query best, by a cross-encoder or, which is the default, an embedding model. The
     score is in the metadata, as "relevance_score"."""
 
+    model_config = ConfigDict(extra="forbid")
+
     model: Any = None
-    top_n: int = 3
+    top_n: int = Field(default=3, ge=1)
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Any = None

@@ -9,7 +9,7 @@ import asyncio
 from typing import Any, List, Optional
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
@@ -52,7 +52,7 @@ class BertQARerank(BaseNodePostprocessor):
     """Keeps the nodes that match the query best, by a cross-encoder or, which is the default, an embedding model."""
 
     model: Any = None
-    top_n: int = 3
+    top_n: int = Field(default=3, ge=1)
 
     @classmethod
     def class_name(cls) -> str:

@@ -46,7 +46,7 @@ class ExtractiveReader(Component):
         result = opened(self.model, self.task).answer_documents(
             query,
             [text for _, text in given],
-            top_k=top_k or self.top_k,
+            top_k=self.top_k if top_k is None else top_k,
             max_seq_len=max_seq_length or self.max_seq_length,
             doc_stride=self.stride if stride is None else stride,
         )

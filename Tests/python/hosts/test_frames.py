@@ -48,3 +48,5 @@ def test_polars(lazy):
     assert result["entities"].to_list()[1][0]["text"] == "Ann Smith"
     assert result["vector"].to_list()[3] is None and len(result["vector"].to_list()[0]) == 384
     assert result["topic"].struct.field("label").to_list()[3] is None
+    with pytest.raises(TypeError, match="question is None"):
+        body.bertqa.answer(None)

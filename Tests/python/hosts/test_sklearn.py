@@ -45,6 +45,19 @@ def test_check_estimator(estimator):
     assert results
 
 
+@pytest.mark.parametrize("missing", [None, float("nan"), 5, numpy.array(["a"])])
+def test_what_is_no_text(missing):
+    """It does not become a text such as "None" or "nan"."""
+    for call in (
+        lambda: TextEmbedder().transform(["a", missing]),
+        lambda: WordCountClassifier().fit([*X, missing], [*Y, "sport"]),
+        lambda: WordCountClassifier().fit(X, Y).predict(["a", missing]),
+    ):
+        with pytest.raises(ValueError, match=r"text \d+ is of type \w+, not str or bytes"):
+            call()
+    assert TextEmbedder().transform([b"a", "a"]).shape == (2, 384)
+
+
 def test_embedder():
     embedder = clone(TextEmbedder(normalize=True))
     vectors = embedder.fit_transform(TEXTS)

@@ -3,9 +3,10 @@
 import functools
 import math
 import os
-from typing import Any, List, Sequence
+from typing import Any, Iterable, List, Sequence
 
 from ._context import Context
+from ._text import is_text
 
 
 def opened(model: Any, task: str) -> Context:
@@ -51,6 +52,17 @@ def scores(context: Context, query: str, texts: Sequence[str]) -> List[float]:
 
 def _sigmoid(logit: float) -> float:
     return 1 / (1 + math.exp(-logit)) if logit > -700 else 0.0
+
+
+def texts_of(values: Iterable[Any]) -> List[Any]:
+    """Returns a list of texts. Hosts pass on missing values, such as None and NaN, which must not become "None" and "nan"."""
+    texts = list(values)
+    for index, text in enumerate(texts):
+        if not is_text(text):
+            raise ValueError(
+                f"text {index} is of type {type(text).__name__}, not str or bytes: replace or leave out what is missing"
+            )
+    return texts
 
 
 def serializable(model: Any) -> Any:

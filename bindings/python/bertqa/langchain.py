@@ -13,7 +13,7 @@ from langchain_core.documents import Document
 from langchain_core.documents.compressor import BaseDocumentCompressor
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable, RunnableLambda
-from pydantic import ConfigDict, Field
+from langchain_core.utils.pydantic import ConfigDict, Field
 
 from ._hosts import opened, scores
 from ._sentences import SentenceEncoder

@@ -35,6 +35,9 @@ class Expressions:
         if isinstance(question, str):
             return self._mapped(lambda texts: answer_column(context, question, texts, **options), _ANSWER)
 
+        if question is None:
+            raise TypeError("question is None, but must be a text or an expression")
+
         def answered(columns: Any) -> Any:
             return answer_column(context, columns[1], columns[0], **options)
 

@@ -13,15 +13,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ._context import Context
-from ._hosts import opened
+from ._hosts import opened, texts_of
 from ._sentences import SentenceEncoder
 from ._train import train_classifier
 
 
-def _texts(X: Iterable[Any]) -> List[str]:
+def _texts(X: Iterable[Any]) -> List[Any]:
     if isinstance(X, str):
         raise ValueError("Iterable over raw text documents expected, string object received.")
-    return [str(text) for text in X]
+    return texts_of(X)
 
 
 class _OfTexts(BaseEstimator):

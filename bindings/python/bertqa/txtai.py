@@ -9,7 +9,7 @@ answers = Questions()(["Who fell?"], ["Ann fell. Bob did not."])
 
 from typing import Any, Callable, List, Optional, Sequence
 
-from ._hosts import opened
+from ._hosts import opened, texts_of
 from ._sentences import SentenceEncoder
 
 
@@ -21,7 +21,7 @@ def vectors(model: Any = None, **options: Any) -> Callable[[Sequence[str]], Any]
     encoder = SentenceEncoder(model, **options)
 
     def transform(texts: Sequence[str]) -> Any:
-        return encoder.encode([str(text) for text in texts])
+        return encoder.encode(texts_of(texts))
 
     return transform
 
@@ -43,7 +43,10 @@ class Questions:
         """workers: no effect; the context's threads count."""
         answers: List[Optional[str]] = [None] * len(questions)
         given = [index for index, question in enumerate(questions) if question and contexts[index]]
-        found = self.context.answer_batch([(questions[i], str(contexts[i])) for i in given], **self.options)
+        documents = texts_of(contexts[index] for index in given)
+        found = self.context.answer_batch(
+            [(questions[index], document) for index, document in zip(given, documents)], **self.options
+        )
         for index, result in zip(given, found):
             if result.answer is not None:
                 answers[index] = result.answer.text

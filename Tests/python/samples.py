@@ -85,3 +85,25 @@ def entailment_model(directory):
     config.pop("label2id", None)
     (model / "config.json").write_text(json.dumps(config))
     return model
+
+
+def colbert(directory, **settings):
+    """Makes a ColBERT model whose markers are words of the vocabulary. Returns its projection."""
+    import numpy
+    from safetensors.numpy import load_file, save_file
+
+    shutil.copytree(
+        FIXTURES / "tiny-bert-embedder",
+        directory,
+        ignore=shutil.ignore_patterns("modules.json", "1_Pooling", "2_Normalize"),
+    )
+    path = directory / "model.safetensors"
+    weights = load_file(path)
+    projection = numpy.random.default_rng(1).normal(size=(8, 16)).astype(numpy.float32)
+    save_file({**weights, "linear.weight": projection}, path)
+    config = json.loads((directory / "config.json").read_text())
+    config |= {"architectures": ["HF_ColBERT"], "model_type": "bert"}
+    (directory / "config.json").write_text(json.dumps(config))
+    markers = {"query_token_id": "king", "doc_token_id": "dog", "query_maxlen": 10, "doc_maxlen": 20, "dim": 8}
+    (directory / "artifact.metadata").write_text(json.dumps({**markers, **settings}))
+    return projection

@@ -11,6 +11,7 @@ from safetensors.numpy import load_file, save_file
 
 import bertqa
 from conftest import FIXTURES
+from samples import colbert
 
 EMBEDDER = FIXTURES / "tiny-bert-embedder"
 TEXTS = ["the dog", "", "a king , a dog .", "the dog " * 40]
@@ -86,21 +87,6 @@ def test_what_has_no_similarity(embedder):
     for other in numpy.asarray(vectors), [1.0], None:
         with pytest.raises(TypeError, match="must be TokenVectors, not"):
             vectors.max_sim(other)
-
-
-def colbert(directory, **settings):
-    """Makes a ColBERT model whose markers are words of the vocabulary. Returns its projection."""
-    shutil.copytree(EMBEDDER, directory, ignore=shutil.ignore_patterns("modules.json", "1_Pooling", "2_Normalize"))
-    path = directory / "model.safetensors"
-    weights = load_file(path)
-    projection = numpy.random.default_rng(1).normal(size=(8, 16)).astype(numpy.float32)
-    save_file({**weights, "linear.weight": projection}, path)
-    config = json.loads((directory / "config.json").read_text())
-    config |= {"architectures": ["HF_ColBERT"], "model_type": "bert"}
-    (directory / "config.json").write_text(json.dumps(config))
-    markers = {"query_token_id": "king", "doc_token_id": "dog", "query_maxlen": 10, "doc_maxlen": 20, "dim": 8}
-    (directory / "artifact.metadata").write_text(json.dumps({**markers, **settings}))
-    return projection
 
 
 def test_late_interaction(tmp_path, embedder):

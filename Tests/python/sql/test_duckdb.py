@@ -16,7 +16,7 @@ import bertqa
 import bertqa.duckdb
 from code_blocks import blocks
 from conftest import FIXTURES, ROOT
-from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, TINY, WHO, entailment_model
+from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, TINY, WHO, colbert, entailment_model
 
 ENTITIES = FIXTURES / "tiny-bert-entities"
 SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
@@ -393,11 +393,14 @@ def test_errors_of_the_library_are_told(connection, monkeypatch):
     assert value(connection, "SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
 
 
-def test_models_that_cannot_be_used(connection):
+def test_models_that_cannot_be_used(connection, tmp_path):
     with pytest.raises(bertqa.ModelNotFoundError, match="nowhere"):
         bertqa.duckdb.register(connection, answer="nowhere")
     with pytest.raises(ValueError, match="of embed is <Context of BertForQuestionAnswering.* made for answer"):
         bertqa.duckdb.register(connection, embed=TINY)
+    colbert(tmp_path / "model")
+    with pytest.raises(ValueError, match="of embed is <Context of HF_ColBERT.* has no vectors of texts"):
+        bertqa.duckdb.register(connection, embed=tmp_path / "model")
     assert value(connection, "SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
 
 

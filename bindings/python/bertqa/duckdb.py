@@ -246,6 +246,8 @@ def _context(model: "Model", task: str) -> Context:
     if context.info.task != task:
         kind = context.info.task or "nothing"
         raise ValueError(f"the model of {task} is {context!r}, which is made for {kind}")
+    if task == "embed" and context.info.embedding_length == 0:
+        raise ValueError(f"the model of embed is {context!r}, which has no vectors of texts")
     return context
 
 

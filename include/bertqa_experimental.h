@@ -231,7 +231,8 @@ typedef struct bertqa_token_vectors bertqa_token_vectors;
 /* Computes a vector for each token of texts, special tokens included, in the order of the text:
  *   any embedding model with an encoder: those of the last layer, as transformers' last_hidden_state; not
  *     normalised unless options->normalize is on.
- *   ColBERT (HF_ColBERT with artifact.metadata, or PyLate's modules): projected, of length 1.
+ *   ColBERT (HF_ColBERT with artifact.metadata, or the modules of PyLate or of sentence-transformers'
+ *     MultiVectorEncoder): projected, of length 1.
  *     options->prompt_name "query" reads the texts as queries, cut at the model's length and filled up to
  *     it. Without a name or with "document" they are documents, whose punctuation has no vectors if the
  *     model says so.

@@ -81,6 +81,14 @@ def pylate(directory, family="Bert", **settings):
     edit(directory / name, model_type="ColBERT", **{**markers, **lengths, **punctuation, **settings})
 
 
+def multi_vector(directory, kind, *arguments, **settings):
+    """As sentence-transformers 6 writes a model."""
+    source = directory.with_name(f"{directory.name}-source")
+    source.mkdir()
+    kind(source, *arguments, **settings)
+    MultiVectorEncoder(str(source), device="cpu").save_pretrained(str(directory))
+
+
 MODELS = {
     "stanford": lambda directory: stanford(directory),
     "stanford, attended, punctuation": lambda directory: stanford(
@@ -92,6 +100,17 @@ MODELS = {
     "pylate, ModernBERT": lambda directory: pylate(directory, "ModernBert"),
     "pylate, DeBERTa": lambda directory: pylate(directory, "DebertaV2", attend_to_expansion_tokens=True),
     "pylate, MPNet": lambda directory: pylate(directory, "MPNet"),
+    "sentence-transformers": lambda directory: multi_vector(directory, stanford),
+    "sentence-transformers, attended": lambda directory: multi_vector(
+        directory, pylate, attend_to_expansion_tokens=True, skiplist_words=[]
+    ),
+    "sentence-transformers, no expansion": lambda directory: multi_vector(
+        directory, pylate, do_query_expansion=False
+    ),
+    "sentence-transformers, ModernBERT": lambda directory: multi_vector(directory, pylate, "ModernBert"),
+    "sentence-transformers, text prompts": lambda directory: multi_vector(
+        directory, pylate, query_prefix="ba query: ", document_prefix=""
+    ),
 }
 
 

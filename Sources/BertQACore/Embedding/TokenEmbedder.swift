@@ -20,7 +20,7 @@ struct TokenEmbedder: Sendable {
     var skipped: Set<Int32>
 
     struct Side {
-      var marker: Int32
+      var marker: Int32?
       var length: Int
     }
 
@@ -31,8 +31,12 @@ struct TokenEmbedder: Sendable {
           .invalidModel,
           "the model marks texts and fills up queries with \(quoted(piece)), which is not in its vocabulary")
       }
-      query = Side(marker: try id(settings.query.marker), length: settings.query.length)
-      document = Side(marker: try id(settings.document.marker), length: settings.document.length)
+      func side(_ side: LateInteraction.Side) throws(BertQAError) -> Side {
+        Side(
+          marker: try side.marker.map { piece throws(BertQAError) in try id(piece) }, length: side.length)
+      }
+      query = try side(settings.query)
+      document = try side(settings.document)
       expansion = try settings.expansion.map { piece throws(BertQAError) in try id(piece) }
       attendsToExpansion = settings.attendsToExpansion
       skipped = Set(settings.skipped.compactMap { tokenizer.id(spelled: $0) })
@@ -82,6 +86,7 @@ struct TokenEmbedder: Sendable {
     var reader = try reader.asking(
       for: defaults.prompts.name(options.promptName, otherwise: options.prompt), of: tasks, options.call)
     var length = defaults.maxSequenceLength
+    var promptName = options.promptName
     var (truncates, skipped) = (options.truncates, Set<Int32>())
     if let own = lateInteraction {
       let isQuery = (options.promptName ?? defaults.prompts.defaultName) == PromptName.query
@@ -89,7 +94,7 @@ struct TokenEmbedder: Sendable {
       length = side.length
       truncates = truncates || isQuery
       var template = reader.reader.tokenizer.template
-      template.prefix.append(side.marker)
+      if let marker = side.marker { template.prefix.append(marker) }
       var frame = WindowFrame(template: template)
       if isQuery, let expansion = own.expansion {
         frame.padding = WindowFrame.Padding(
@@ -97,7 +102,10 @@ struct TokenEmbedder: Sendable {
           length: min(options.maxSequenceLength ?? length, reader.reader.maxPositions),
           isAttended: own.attendsToExpansion)
       }
-      if !isQuery { skipped = own.skipped }
+      if !isQuery {
+        skipped = own.skipped
+        promptName = promptName ?? defaults.prompts.defaultName ?? PromptName.document
+      }
       reader.reader.frame = frame
     }
     let template = reader.reader.frame?.template ?? reader.reader.tokenizer.template
@@ -107,7 +115,7 @@ struct TokenEmbedder: Sendable {
       division: truncates ? .truncated : .sections(overlap: 0), template: template)
     let normalizes = options.normalizes ?? (lateInteraction != nil)
     let prompt = TextReader.Prompt(
-      text: try defaults.prompts.text(named: options.promptName, otherwise: options.prompt),
+      text: try defaults.prompts.text(named: promptName, otherwise: options.prompt),
       lowercases: defaults.lowercases)
     let monitor = CallMonitor(options.call)
     if let vocabulary {

@@ -26,7 +26,7 @@ extension EmbeddingConfiguration {
     if !modules.exists("modules.json"), modules.exists(LateInteraction.fileName) {
       try readColBERT(modules)
     } else {
-      try readModules(modules, model, in: directory.folder)
+      try readModules(modules, model, tokenizer, in: directory.folder)
     }
   }
 
@@ -47,12 +47,19 @@ extension EmbeddingConfiguration {
 
   /// - Parameter encoderFolder: the folder of the encoder's files; "": the directory itself.
   private mutating func readModules(
-    _ directory: ModelDirectory, _ model: ModelConfiguration, in encoderFolder: String
+    _ directory: ModelDirectory, _ model: ModelConfiguration, _ tokenizer: TokenizerFiles,
+    in encoderFolder: String
   ) throws(BertQAError) {
     guard directory.exists("modules.json") else { return }
     let path = directory.path(of: "modules.json")
     var kinds: [String] = []
-    for module in try directory.modules() {
+    let modules = try directory.modules()
+    // The modules behind the encoder change tokens' vectors, not texts'.
+    var isMultiVector = false
+    for module in modules where try module.string("type")?.hasSuffix(".MultiVectorMask") == true {
+      isMultiVector = true
+    }
+    for module in modules {
       // "sentence_transformers.models.Pooling"; the package part differs between versions.
       let type = try module.string("type") ?? ""
       let names = type.split(separator: ".")
@@ -66,12 +73,6 @@ extension EmbeddingConfiguration {
             + "which libbertqa does not run")
       }
       let kind = String(names.last ?? "")
-      guard kind != "MultiVectorMask" else {
-        throw BertQAError(
-          .unsupported,
-          "\(path): module \(quoted(type)): a model of late interaction as sentence-transformers' MultiVectorEncoder saves "
-            + "it; supported are the forms of PyLate and of ColBERT's authors")
-      }
       let folder = try module.string("path") ?? ""
       guard folder.isEmpty || !folder.contains("/") && ModelDirectory.isPlain(folder) else {
         throw module.mismatch("path", .string(folder), expected: "the name of a directory beside it")
@@ -86,36 +87,47 @@ extension EmbeddingConfiguration {
         prompts.isPooled = try own.bool("include_prompt") ?? true
         pooling = try Self.pooling(own, model)
       case ("Dense", let own?):
-        dense.append(try Self.dense(own, folder, directory, ofTokens: isPylate))
+        if !isPylate { try Self.check(own, of: directory, isOfTokens: isMultiVector) }
+        dense.append(try Self.dense(own, folder, directory))
         if isPylate {
           lateInteraction = try LateInteraction.pylate(directory, mask: directory.maskToken())
         }
-      case ("Normalize", _): normalizes = try Self.isOfSentences(own)
+      case ("MultiVectorMask", let own?):
+        lateInteraction = try LateInteraction.multiVector(
+          own,
+          Self.reader("sentence_bert_config.json", in: directory.inFolder(encoderFolder))
+            ?? ObjectReader(file: path, object: JSON.Object()),
+          &prompts, length: maxSequenceLength, mask: directory.maskToken(), isPiece: tokenizer.hasPiece)
+      case ("Normalize", _):
+        try Self.check(own, of: directory, isOfTokens: isMultiVector)
+        normalizes = !isMultiVector
       default:
         throw BertQAError(
           .unsupported,
           "\(path): module \(quoted(type)) at \(quoted(folder)); supported: Transformer at \"\"; Pooling, "
-            + "Dense and SpladePooling with a config.json; Normalize")
+            + "Dense, MultiVectorMask and SpladePooling with a config.json; Normalize")
       }
     }
     let order =
       lateInteraction != nil
       ? ["Transformer"] : sparse != nil ? ["Transformer", "SpladePooling"] : ["Transformer", "Pooling"]
     let denses = order + dense.map { _ in "Dense" }
-    guard kinds == (sparse == nil ? denses : order) || hasTextVectors && kinds == denses + ["Normalize"]
+    let expected =
+      isMultiVector ? denses + ["MultiVectorMask", "Normalize"] : sparse == nil ? denses : order
+    guard kinds == expected || hasTextVectors && kinds == denses + ["Normalize"]
     else {
       throw BertQAError(
         .unsupported,
         "\(path): modules \(kinds.prefix(8).map(quoted).joined(separator: ", ")); supported: Transformer, "
-          + "Pooling, and then perhaps Dense and Normalize; or Transformer and a Dense of PyLate or SpladePooling"
+          + "Pooling, and then perhaps Dense and Normalize; Transformer, perhaps Dense, MultiVectorMask and Normalize; or "
+          + "Transformer and a Dense of PyLate or SpladePooling"
       )
     }
   }
 
   private static func dense(
-    _ own: ObjectReader, _ folder: String, _ directory: ModelDirectory, ofTokens: Bool
+    _ own: ObjectReader, _ folder: String, _ directory: ModelDirectory
   ) throws(BertQAError) -> Dense {
-    if !ofTokens { _ = try isOfSentences(own) }
     try own.require("use_residual", .bool(false))
     var dense = try Dense(folder, own)
     dense.weights = directory.inFolder(folder)
@@ -152,15 +164,21 @@ extension EmbeddingConfiguration {
     return modes.isEmpty ? .mean : TokenPooling(modes: modes)
   }
 
-  /// Returns true; throws if a module reads or writes anything but the sentence's vector.
-  private static func isOfSentences(_ own: ObjectReader?) throws(BertQAError) -> Bool {
+  /// Throws if a module reads or writes anything but the sentence's vector, or, in a model of late interaction, anything
+  /// but the tokens' vectors.
+  /// - Parameter own: the module's `config.json`.
+  private static func check(
+    _ own: ObjectReader?, of directory: ModelDirectory, isOfTokens: Bool
+  ) throws(BertQAError) {
+    let (usual, tokens) = ("sentence_embedding", "token_embeddings")
     for key in ["module_input_name", "module_output_name"] {
-      guard let own, let name = try own.string(key), name != "sentence_embedding" else { continue }
+      let name = try own?.string(key) ?? usual
+      guard name != (isOfTokens ? tokens : usual) else { continue }
       throw BertQAError(
         .unsupported,
-        "\(own.file): \(quoted(key)) is \(quoted(name)); only \"sentence_embedding\" is supported")
+        "\(own?.file ?? directory.path(of: "modules.json")): \(quoted(key)) is \(quoted(name)); only "
+          + "\(quoted(isOfTokens ? tokens : usual)) is supported")
     }
-    return true
   }
 }
 

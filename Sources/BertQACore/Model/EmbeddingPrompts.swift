@@ -68,6 +68,18 @@ struct EmbeddingPrompts: Sendable, Equatable {
     }
   }
 
+  /// Removes the first piece of the prompt of this name and returns it: the prompt as a whole, as "[Q] " may be one piece,
+  /// or up to white space. nil, without a change, if neither is a piece.
+  mutating func takeMarker(_ name: String, isPiece: (String) -> Bool) -> String? {
+    guard let index = texts.firstIndex(where: { $0.name == name }) else { return nil }
+    let text = texts[index].text
+    for piece in [text, String(text.prefix { !$0.isWhitespace })] where !piece.isEmpty && isPiece(piece) {
+      texts[index].text = String(text.dropFirst(piece.count))
+      return piece
+    }
+    return nil
+  }
+
   subscript(name: String) -> String? {
     texts.first { $0.name == name }?.text ?? (Self.usual.contains(name) ? "" : nil)
   }

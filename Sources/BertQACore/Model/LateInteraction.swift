@@ -3,8 +3,8 @@
 struct LateInteraction: Sendable, Equatable {
   /// How one of the two is read.
   struct Side: Sendable, Equatable {
-    /// The piece behind the template's beginning.
-    var marker: String
+    /// The piece behind the template's beginning; nil if there is none.
+    var marker: String?
     /// The number of tokens in a window, including special tokens.
     var length: Int
   }
@@ -44,6 +44,13 @@ struct LateInteraction: Sendable, Equatable {
 
   /// string.punctuation of Python.
   private static let punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~".map { String($0) }
+
+  private init(
+    query: Side, document: Side, expansion: String?, attendsToExpansion: Bool, skipped: [String]
+  ) {
+    (self.query, self.document, self.expansion) = (query, document, expansion)
+    (self.attendsToExpansion, self.skipped) = (attendsToExpansion, skipped)
+  }
 
   /// - Parameters:
   ///   - query, document: the values for absent keys.
@@ -90,13 +97,42 @@ struct LateInteraction: Sendable, Equatable {
     return found
   }
 
+  /// Reads what MultiVectorEncoder of sentence-transformers 6 saves.
+  /// - Parameters:
+  ///   - module: the file of its module MultiVectorMask.
+  ///   - transformer: the file of its module Transformer.
+  ///   - prompts: texts before queries and documents. Their first pieces become markers.
+  ///   - length: the most tokens of a window.
+  static func multiVector(
+    _ module: ObjectReader, _ transformer: ObjectReader, _ prompts: inout EmbeddingPrompts, length: Int,
+    mask: String, isPiece: (String) -> Bool
+  ) throws(BertQAError) -> LateInteraction {
+    try module.require("skiplist_tasks", .array([.string(PromptName.document)]))
+    try module.require("keep_only_token_ids", .null)
+    let expansion = try transformer.reader("query_expansion")
+    try expansion?.require("strategy", .string("fixed"))
+    func side(_ name: String, _ length: Int) -> Side {
+      Side(marker: prompts.takeMarker(name, isPiece: isPiece), length: length)
+    }
+    func number(_ reader: ObjectReader?, _ key: String) throws(BertQAError) -> Int? {
+      try reader?.integer(key, in: 1...(1 << 20)).map { min($0, length) }
+    }
+    let own = try number(transformer, "query_length")
+    return LateInteraction(
+      query: side(PromptName.query, try number(expansion, "length") ?? own ?? length),
+      document: side(PromptName.document, try number(transformer, "document_length") ?? length),
+      expansion: try expansion.map { expansion throws(BertQAError) in try expansion.string("token") ?? mask },
+      attendsToExpansion: try expansion?.bool("attend") ?? false,
+      skipped: try pieces(module, "skiplist_words") ?? [])
+  }
+
   static let fileName = "artifact.metadata"
 
   /// Reads the "bertqa" object of `config.json`; nil if it has no such settings.
   static func own(_ reader: ObjectReader) throws(BertQAError) -> LateInteraction? {
     guard let reader = try reader.reader(Key.own) else { return nil }
     var found = try LateInteraction(
-      reader, .pylate, query: Side(marker: "", length: 32), document: Side(marker: "", length: 180))
+      reader, .pylate, query: Side(marker: nil, length: 32), document: Side(marker: nil, length: 180))
     found.expansion = try reader.string(Key.expansion)
     found.skipped = try Self.pieces(reader, "skiplist_words") ?? []
     return found
@@ -106,8 +142,8 @@ struct LateInteraction: Sendable, Equatable {
   func write(to own: inout JSON.Object) {
     var object = JSON.Object()
     let keys = Keys.pylate
-    object[keys.queryMarker] = .string(query.marker)
-    object[keys.documentMarker] = .string(document.marker)
+    if let marker = query.marker { object[keys.queryMarker] = .string(marker) }
+    if let marker = document.marker { object[keys.documentMarker] = .string(marker) }
     object[keys.queryLength] = .number(JSON.Number(query.length))
     object[keys.documentLength] = .number(JSON.Number(document.length))
     object[keys.attends] = .bool(attendsToExpansion)

@@ -181,14 +181,90 @@ def test_weights_of_pieces(tmp_path):
             context.embed("the dog")
 
 
-def test_another_form_of_late_interaction(tmp_path):
-    """That of sentence-transformers' MultiVectorEncoder is refused by name."""
-    shutil.copytree(EMBEDDER, tmp_path / "model")
+def multi_vector(directory, **changes):
+    """Makes the same model as colbert, in the form of sentence-transformers' MultiVectorEncoder.
+
+    changes: of the files, by their names, with "_" for "/" and without the suffix.
+    """
+    projection = colbert(directory)
+    (directory / "artifact.metadata").unlink()
+    path = directory / "model.safetensors"
+    save_file({name: each for name, each in load_file(path).items() if name != "linear.weight"}, path)
+    config = json.loads((directory / "config.json").read_text())
+    tokens = {"module_input_name": "token_embeddings", "module_output_name": "token_embeddings"}
     package = "sentence_transformers."
     modules = [
         {"path": "", "type": package + "base.modules.transformer.Transformer"},
-        {"path": "2", "type": package + "multi_vector_encoder.modules.multi_vector_mask.MultiVectorMask"},
+        {"path": "1_Dense", "type": package + "base.modules.dense.Dense"},
+        {"path": "2_Mask", "type": package + "multi_vector_encoder.modules.multi_vector_mask.MultiVectorMask"},
+        {"path": "3_Normalize", "type": package + "base.modules.normalize.Normalize"},
     ]
-    (tmp_path / "model" / "modules.json").write_text(json.dumps(modules))
-    with pytest.raises(bertqa.Unsupported, match="MultiVectorEncoder"):
+    identity = "torch.nn.modules.linear.Identity"
+    expansion = {"strategy": "fixed", "attend": False, "token": None, "length": 10}
+    files = {
+        "config": config | {"architectures": ["BertModel"]},
+        "modules": modules,
+        "1_Dense/config": {"in_features": 16, "out_features": 8, "bias": False, "activation_function": identity}
+        | tokens,
+        "2_Mask/config": {"skiplist_words": [",", ".", "!"], "skiplist_tasks": ["document"]}
+        | {"keep_only_token_ids": None},
+        "3_Normalize/config": tokens,
+        "sentence_bert_config": {"document_length": 20, "query_expansion": expansion},
+        # One piece, and one with the white space behind it.
+        "config_sentence_transformers": {"prompts": {"query": "king", "document": "dog "}},
+    }
+    for name, content in files.items():
+        if isinstance(content, dict):
+            content |= changes.get(name.replace("/", "_"), {})
+        file = directory / f"{name}.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(content))
+    save_file({"linear.weight": projection}, directory / "1_Dense" / "model.safetensors")
+
+
+@pytest.mark.parametrize("is_quantized", [False, True])
+def test_another_form_of_late_interaction(is_quantized, tmp_path):
+    """That of sentence-transformers' MultiVectorEncoder; make test-parity compares with it."""
+    directories = [tmp_path / "colbert", tmp_path / "multi-vector"]
+    colbert(directories[0])
+    multi_vector(directories[1])
+    if is_quantized:
+        for directory in directories:
+            bertqa.quantize(directory, directory.with_suffix(".int8"))
+    kinds = [directory.with_suffix(".int8") if is_quantized else directory for directory in directories]
+    texts = ["the fox", "", "the , king .", "a dog " * 30]
+    with bertqa.Context(kinds[0]) as one, bertqa.Context(kinds[1]) as other:
+        assert one.info.embedding_length == other.info.embedding_length == 0
+        for options in {"prompt_name": "query"}, {"prompt_name": "document"}, {}, {"truncate": True}:
+            for mine, theirs in zip(one.embed_tokens(texts, **options), other.embed_tokens(texts, **options)):
+                assert mine.ids == theirs.ids and numpy.array_equal(numpy.asarray(mine), numpy.asarray(theirs))
+
+
+def test_prompts_that_are_no_pieces(tmp_path):
+    prompts = {"query": "the king asks: ", "document": ""}
+    multi_vector(tmp_path / "model", config_sentence_transformers={"prompts": prompts})
+    with bertqa.Context(tmp_path / "model") as context:
+        pieces = [context.piece(id) for id in context.embed_tokens("fox", prompt_name="query").ids]
+        # "the" is a piece, and the rest of the prompt is text before the query's.
+        assert pieces[:3] == ["[CLS]", "the", "king"] and pieces[-1] == "[MASK]" and len(pieces) == 10
+        plain = context.embed_tokens("the dog")
+        assert [context.piece(id) for id in plain.ids] == ["[CLS]", "the", "dog", "[SEP]"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sentence_bert_config": {"query_expansion": {"strategy": "min", "length": 10}}}, '"strategy" is "min"'),
+        ({"sentence_bert_config": {"query_expansion": {"strategy": "fixed", "length": 0}}}, '"length" is 0'),
+        ({"sentence_bert_config": {"document_length": -1}}, '"document_length" is -1'),
+        ({"2_Mask_config": {"skiplist_tasks": ["query", "document"]}}, "skiplist_tasks"),
+        ({"2_Mask_config": {"keep_only_token_ids": [5]}}, "keep_only_token_ids"),
+        ({"1_Dense_config": {"module_input_name": None}}, 'only "token_embeddings" is supported'),
+        ({"3_Normalize_config": {"module_output_name": "sentence_embedding"}}, 'only "token_embeddings" is'),
+        ({"1_Dense_config": {"out_features": 9}}, "linear.weight"),
+    ],
+)
+def test_forms_that_are_refused(changes, message, tmp_path):
+    multi_vector(tmp_path / "model", **changes)
+    with pytest.raises((bertqa.Unsupported, bertqa.InvalidModel), match=message):
         bertqa.Context(tmp_path / "model")

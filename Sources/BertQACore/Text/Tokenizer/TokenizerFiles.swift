@@ -96,6 +96,12 @@ struct TokenizerFiles: Sendable {
   /// Returns the spelling of an added token that is no piece of the model.
   func spelling(of id: Int32) -> UnsafeBufferPointer<UInt8>? { added.piece(id) }
 
+  /// True if the vocabulary has a piece or added token of this spelling.
+  func hasPiece(_ spelling: String) -> Bool {
+    pipeline.model.vocabulary.id(of: spelling) != nil
+      || pipeline.addedTokens.contains { $0.content.utf8.elementsEqual(spelling.utf8) }
+  }
+
   /// The number of ids, including added tokens and duplicates.
   var vocabularySize: Int { added.size }
 

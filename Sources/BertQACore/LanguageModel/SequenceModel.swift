@@ -170,13 +170,11 @@ extension SequenceModel {
         }
         guard let ids = ids.baseAddress else { return }
         pass.advance(ids: ids + first, team: team)
-        for index in first..<first + pass.count {
-          guard next[index].isFinite else {
-            throw Self.overflow("the next state").of(item: index, in: "states", count: states.count)
-          }
-        }
         if let logits { pass.decode(to: logits + first * configuration.vocabularySize, team: team) }
       }
+    }
+    for (index, state) in next.enumerated() where !state.isFinite {
+      throw Self.overflow("the next state").of(item: index, in: "states", count: states.count)
     }
     return next
   }
@@ -193,9 +191,9 @@ extension SequenceModel {
       workspace.targets.base[0] = next.base
       var pass = SequencePass(self, workspace, count: 1)
       withUnsafePointer(to: id) { pass.advance(ids: $0, team: team) }
-      guard next.isFinite else { throw Self.overflow("the next state") }
       if let logits { pass.decode(to: logits, team: team) }
     }
+    guard next.isFinite else { throw Self.overflow("the next state") }
     return next
   }
 

@@ -44,7 +44,7 @@ enum {
 typedef struct bertqa_train_options {
   size_t struct_size;
   /* Embedding: the directory of the model, or the name of an installed one. Its files are copied into
-   * the classifier's directory. Default NULL: the default model. */
+   * the classifier's directory. Must be NULL for words. Default NULL: the default model. */
   const char *embedding_model;
   /* The maximum fraction of texts with a word; words in more texts are left out; above 0, at most 1.
    * Default 0: 1. This and other options about words concern word counts only. */

@@ -102,6 +102,11 @@ extension TrainOptions {
       throw BertQAError(
         .invalidArgument, argument: "features", "is auto, which needs a cross-validation, but folds is 0")
     }
+    guard features != .words || embeddingModel == nil else {
+      throw BertQAError(
+        .invalidArgument, argument: "features",
+        "is words, but an embedding model is given: it must be embedding or auto")
+    }
     guard features != .embedding || algorithm == .logisticRegression else {
       throw BertQAError(
         .invalidArgument, argument: "algorithm",

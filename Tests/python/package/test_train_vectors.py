@@ -130,6 +130,9 @@ def test_refused(tmp_path):
         train(algorithm="naive_bayes")
     with pytest.raises(bertqa.InvalidArgument, match="features is auto, which needs a cross-validation"):
         train(features="auto", folds=0)
+    for features in None, "words":
+        with pytest.raises(bertqa.InvalidArgument, match="features is words, but an embedding model is given"):
+            train(features=features)
     with pytest.raises(ValueError, match="features"):
         train(features="pictures")
     with pytest.raises(bertqa.WrongModel, match="cannot embed"):

@@ -151,7 +151,8 @@ class TrainOptions(CallOptions, total=False):
 
     features: "words" (their counts), "embedding" (the vector of an embedding model), or "auto": whichever of both has
         the greater accuracy in the cross-validation; default "words".
-    embedding_model: the directory or name of the embedding model, whose files are copied; default: the installed one.
+    embedding_model: the directory or name of the embedding model, whose files are copied; default: the installed one;
+        not with words.
     algorithm: of word counts: "logistic_regression" or "naive_bayes"; default "logistic_regression".
     min_word_length: shorter words, in code points, are left out, 1...1000; default 3.
     min_distinct_words: texts with fewer distinct words are not classified, at least 1; default 3.

@@ -8,7 +8,7 @@ extension Context {
     try TextLimit.check(text, "text")
     guard let tokenizer = engine.tokenizer else {
       throw BertQAError(
-        .wrongModel, "\(info.directory) is a \(info.architecture), which reads words, not tokens")
+        .wrongModel, "\(info.directory) has the architecture \(info.architecture), which reads words, not tokens")
     }
     let monitor = CallMonitor(call)
     try monitor.check()

@@ -104,11 +104,10 @@ public final class Context: Sendable {
         .wrongModel,
         "\(info.directory) was loaded as a tokenizer only; create a context without tokenizer_only")
     }
-    let names = Architecture.all.filter { $0.task == needed }.map(\.name)
     return BertQAError(
       .wrongModel,
-      "\(info.directory) is a \(info.architecture), which cannot \(purpose ?? needed.purpose); use a model of "
-        + names.joined(separator: ", "))
+      "\(info.directory) has the architecture \(info.architecture), which cannot \(purpose ?? needed.purpose); use "
+        + Architecture.names(for: needed))
   }
 }
 

@@ -192,5 +192,12 @@ extension Architecture {
     return ([encoders, colbert] + others.map(\.name)).joined(separator: ", ")
   }
 
+  /// Returns the names of all architectures for a task, with "…" in place of an encoder family.
+  static func names(for task: ModelTask) -> String {
+    let heads = HeadKind.allCases.filter { $0.task == task }.map { "…\($0.classSuffix)" }
+    let names = heads + others.filter { $0.task == task }.map(\.name)
+    return names.joined(separator: ", ")
+  }
+
   private static func braced(_ parts: [String]) -> String { "{\(parts.joined(separator: ","))}" }
 }

@@ -59,8 +59,9 @@ struct IndexCommand: Command {
     func patterns(_ option: Option) -> [String] {
       arguments.options.filter { $0.option == option }.map(\.string)
     }
-    let collection = try PassageCollection(writing: database.string)
+    // First, as a collection is made where there is none.
     let context = try model.load()
+    let collection = try PassageCollection(writing: database.string)
     let writer = try CollectionWriter(collection, context, hasVectors: hasVectors, command: invocation)
     let own = ["", "-wal", "-shm", "-journal"].compactMap { FileIdentity(path: database.string + $0) }
     var sources = SourceFiles(

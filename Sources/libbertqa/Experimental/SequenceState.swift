@@ -44,7 +44,8 @@ public func bertqa_sequence_state_import(
     guard context.sequenceInfo != nil else {
       throw BertQAError(
         .wrongModel,
-        "\(context.info.directory) is a \(context.info.architecture), which has no sequence states")
+        "\(context.info.directory) has the architecture \(context.info.architecture), which has no sequence states"
+      )
     }
     // Checked before that many floats are read.
     try checkRoom(length, context.info.stateLength, "length")

@@ -336,7 +336,7 @@ def test_a_model_for_something_else_is_told_before_any_text_is_read(command):
     reading, writing = os.pipe()
     os.write(writing, b"O\n")
     _, errors = run(*command, "-m", model, code=3, input=None, stdin=reading)
-    assert errors.startswith(f"bertqa: {model} is a ") and ", which cannot " in errors
+    assert errors.startswith(f"bertqa: {model} has the architecture ") and ", which cannot " in errors
     assert os.read(reading, 10) == b"O\n"
     os.close(reading), os.close(writing)
 

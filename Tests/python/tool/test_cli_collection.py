@@ -78,6 +78,11 @@ def ask(path, question, *options, code=0):
     return json.loads(run("ask", *options, "--json", path, question, code=code)[0])
 
 
+def test_a_model_that_is_missing_leaves_no_collection(notes, tmp_path):
+    run("index", "-m", "no-such-model", tmp_path / "notes.db", notes, code=3)
+    assert not (tmp_path / "notes.db").exists()
+
+
 def test_answers_and_their_places(collection, notes):
     check_whole(collection)
     result = ask(collection, "Who signed the lease?")

@@ -86,12 +86,12 @@ static void test_search(void) {
   CHECK(bertqa_search_score(1, 1) == 1 && bertqa_search_score(0, 0) == 0);
   CHECK(bertqa_search_score(0.5, 0.9) > bertqa_search_score(0.5, 0.8) &&
         bertqa_search_score(0.6, 0.8) > bertqa_search_score(0.5, 0.8));
-  const bertqa_text text = {"the dog", 7};
+  const bertqa_text texts[] = {{"the dog", 7}, {"a dog", 5}, {"the fox", 7}};
   bertqa_context *answering = tiny_context(1);
   bertqa_answers *answers;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, answers,
-              bertqa_search_answer(search, answering, &text, 3, NULL, &answers));
-  CHECK_STATUS(BERTQA_OK, bertqa_search_answer(search, answering, &text, 1, NULL, &answers));
+              bertqa_search_answer(search, answering, texts, 3, NULL, &answers));
+  CHECK_STATUS(BERTQA_OK, bertqa_search_answer(search, answering, texts, 1, NULL, &answers));
   bertqa_answers_free(answers);
   bertqa_context_free(answering);
   bertqa_search_free(search);

@@ -34,7 +34,7 @@ def write_curve(directory, sets) -> None:
 
 
 def text(arguments, facts, accuracy) -> str:
-    """The card. Architecture, limits and licences are for a person to add: the program does not know them."""
+    """The card. A person adds architecture, limits and licences, which the program does not know."""
     settings = [name for name in ("passes", "learning_rate", "floor", "warmup_steps", "dropout", "attention_dropout",
                                   "weight_decay", "batch_tokens", "max_length", "overlap", "seed")]  # fmt: skip
     parts = [
@@ -51,8 +51,8 @@ def text(arguments, facts, accuracy) -> str:
         f"- **Temperature** {facts.temperature:.3f}, in the output layer.",
         *calibration_parts(facts.calibrated, arguments),
         "## Scores",
-        "Through libbertqa, by SQuAD's official definitions (`Benchmarks/accuracy.py`), on the development questions "
-        "on which the threshold was chosen.",
+        "Measured through libbertqa, by SQuAD's official definitions (`Benchmarks/accuracy.py`), on the development "
+        "questions on which the threshold was chosen.",
     ]
     for precision, sets in facts.measured.items():
         name = "int8 weights and arithmetic" if precision == "int8" else "F16 weights, f32 arithmetic"
@@ -65,12 +65,12 @@ def calibration_parts(found, arguments) -> list:
     return [
         "## Calibration",
         f"- **Threshold** {found.threshold}: the gap with the best mean of F1 over answerable questions and the share "
-        f"of unanswerable ones rejected, of those that cost no source more than {arguments.max_loss} of its F1. It rises "
+        f"of unanswerable ones rejected, among gaps that cost no source more than {arguments.max_loss} of F1. It rises "
         f"by {found.chances.rise:.3f} · ln(windows).\n"
         f"- **No answer**: slope {found.chances.slope:.4f}, midpoint {found.chances.midpoint:.3f}, as if "
         f"{100 * found.share:.0f} % of the questions were answerable.\n"
         f"- **Spans**: temperature {found.span_temperature:.3f} of the softmax.",
-        "Expected calibration error (15 bins), fitted to all of these questions, and to the other half of them each:",
+        "The expected calibration error (15 bins) for numbers fitted to all of these questions, and to the other half:",
         markdown(
             ("set", "`probability`", "other half", "`no_answer_probability`", "other half"),
             errors(found),
@@ -131,9 +131,10 @@ def long_parts(found) -> list:
             )
     return [
         "### Long documents",
-        "The passage among others (*related*: a question written for a passage that the document has, which does not answer "
-        "it; *absent*: its passage is not there). Shares that are answered at a threshold that is the same for all "
-        "documents, and at one that rises; F1 of the answerable, those not answered 0; calibration errors.",
+        "The document of an *answerable* question has its passage among others; that of a *related* one has a "
+        "passage that the question was written for but that does not answer it; that of an *absent* one lacks its "
+        "passage. The columns are the shares of questions answered, with the same threshold for all documents and "
+        "with one that rises; F1 of the answerable ones, counting unanswered ones as 0; and calibration errors.",
         markdown(
             (
                 "windows",
@@ -160,7 +161,7 @@ def threshold_parts(found) -> list:
     """The table of thresholds and the picture."""
     return [
         "## Thresholds",
-        "Share of the answerable questions that are answered (kept), and of the unanswerable that are not (rejected).",
+        "The share of answerable questions that are answered (kept), and of unanswerable ones that are not (rejected):",
         thresholds(found),
         f"![answers that are wrong against questions answered]({CURVE})",
     ]

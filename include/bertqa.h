@@ -30,8 +30,8 @@
  *
  *     cc program.c $(pkg-config --cflags --libs bertqa)
  *
- * Most programs need four functions. A status that is not BERTQA_OK has a message in bertqa_last_error();
- * NULL options are the defaults; a text is a pointer and a length in bytes.
+ * Most programs need four functions. If a status is not BERTQA_OK, bertqa_last_error() has a message. NULL
+ * options are the defaults. A text is a pointer and a length in bytes.
  *
  *     bertqa_context_create(model_directory, options, &context)     loads a model; NULL: the default model
  *     bertqa_answer(context, question, question_length, document, document_length, options, &answers)
@@ -44,9 +44,9 @@
  *
  * CONTENTS. This header: status and errors, options of every call, contexts, tokens, answers, logits,
  * classification, entities, embeddings, quantizing, the process. bertqa_experimental.h, in the same
- * library: training classifiers, labelling by example, recurrent language models, personal data
- * by rule and its removal, Arrow columns. Functions there are younger and may change in a minor version;
- * those here may not.
+ * library: training classifiers, labelling by example, recurrent language models, finding and redacting
+ * personal data, Arrow columns. Functions there are younger and may change in a minor version; those here
+ * may not.
  *
  * NAMES. bertqa_OBJECT_VERB. ..._count and ..._get read a list. Lengths, counts, indices and offsets are
  * size_t; ids of words and labels, and options, are int32_t. Booleans in results are int32_t with names
@@ -74,44 +74,44 @@
  * and bertqa_last_error() returns, for this thread, what was wrong, where, and what to do. The library
  * never prints, exits, installs a signal handler, or changes the locale or the environment. A failed call
  * leaves the context unchanged. Any function may also return BERTQA_ERROR_INTERNAL, which the lists of
- * errors leave out.
+ * errors omit.
  *
  * OWNERSHIP. The caller owns what a ..._create function or an out-parameter returns, and passes it to the
  * matching ..._free, in any order: results outlive their context. ..._free(NULL) does nothing. Pointers
- * that accessors return belong to their object and live as long.
+ * that accessors return belong to their object and live as long as it does.
  *
- * THREADS. Any thread may call any function at any time. A context is immutable: any number of threads may
- * use one at once, and likewise a prepared document or a result. An object may be freed only while no other
- * thread uses it. All contexts of a process share one pool of threads. A calling thread needs a stack of 64
- * KiB. Measured: 40 KiB are enough for everything, 24 KiB are not.
+ * THREADS. Any thread may call any function at any time. Contexts, prepared documents and results are
+ * immutable: any number of threads may use one at the same time. Free an object only while no other thread
+ * uses it. All contexts of a process share one thread pool. A calling thread needs a stack of 64 KiB.
+ * Measured: 40 KiB are enough for everything, 24 KiB are not.
  *
- * FORK. Any thread may call fork() at any time, even in a hook. The child may continue to use every object
- * it inherited; the library starts its threads anew there. The library's fork() handlers (pthread_atfork)
- * wait until no other thread is inside a function of the library, so that the child finds no lock taken:
- * running calls pause for it within 50 ms, and hooks do not delay it. A child that a hook forks must not
- * return from the hook: it ends there or executes a program. A host's own fork() handler must not wait for
- * a lock under which the host calls the library. vfork, posix_spawn and _Fork run no handlers: their
- * children must not use the library. A signal handler must not call fork().
+ * FORK. Any thread may call fork() at any time, even in a hook. The child may use every object that it
+ * inherited; the library starts new threads there. The library's fork() handlers (pthread_atfork) wait
+ * until no other thread is inside a function of the library, so that no lock is held in the child. Running
+ * calls pause for a fork within 50 ms, and hooks do not delay it. A child that a hook forks must not return
+ * from the hook: it must exit or execute a program there. A host's own fork() handler must not wait for a
+ * lock under which the host calls the library. vfork, posix_spawn and _Fork run no handlers: their children
+ * must not use the library. A signal handler must not call fork().
  *
  * CALLBACKS. Hooks run on the thread that called the library, during that call, with the pointer that was
  * passed with them. A hook that makes a decision returns 0 to continue and nonzero to stop; others return
  * nothing. A hook may call the library. It must return: no longjmp, no C++ exception, no thread
  * cancellation.
  *
- * MEMORY. The library checks for memory whose size grows with the input or the model before it allocates
- * it, and returns BERTQA_ERROR_OUT_OF_MEMORY if there is none. bertqa_call_options.max_bytes limits what
- * one call may need. The limits of this promise: the Swift runtime allocates small objects (handles,
- * results, messages) and ends the process if malloc fails. They come out of 8 MB that each check leaves, so
- * a process with 16 MB of address space to spare (RLIMIT_AS) gets a status, unless its other threads take
- * those meanwhile. Training and JSON files of many small values are checked by estimates. If Linux
- * overcommits, memory that malloc returned may be missing when it is written; no library can detect this.
+ * MEMORY. Before it allocates memory whose size grows with the input or the model, the library checks that
+ * it is available, and returns BERTQA_ERROR_OUT_OF_MEMORY if not. bertqa_call_options.max_bytes limits the
+ * memory of one call. This promise has limits: the Swift runtime allocates small objects (handles, results,
+ * messages) and ends the process if malloc fails. Each check leaves 8 MB for them, so a process with 16 MB
+ * of free address space (RLIMIT_AS) gets a status unless its other threads use that memory meanwhile.
+ * Training and JSON files of many small values are checked by estimates. If Linux overcommits, memory that
+ * malloc returned may be missing when it is written; no library can detect this.
  *
  * DETERMINISM. With one model, precision and instruction set, an answer has the same bits for every batch,
  * number of threads and sequence of calls.
  *
- * STABILITY. The ABI is the SONAME (libbertqa.so.1). Within it functions are only added and structs
- * only grow at their end: each options struct starts with struct_size, and structs that the library
- * returns are returned by pointer. docs/abi.md has the whole promise. Systems are 64-bit Linux.
+ * STABILITY. The ABI is the SONAME (libbertqa.so.1). Within it, functions are only added, and structs grow
+ * only at their end: each options struct starts with struct_size, and the library returns structs by
+ * pointer. docs/abi.md has the full promise. The library runs on 64-bit Linux.
  */
 #ifndef BERTQA_H
 #define BERTQA_H
@@ -134,7 +134,7 @@ extern "C" {
 #define BERTQA_VERSION_MAJOR 0
 #define BERTQA_VERSION_MINOR 1
 #define BERTQA_VERSION_PATCH 0
-/* Changes only with the SONAME; apart from the package version. */
+/* Changes only with the SONAME, independently of the package version. */
 #define BERTQA_ABI_VERSION 1
 
 /* The BERTQA_ABI_VERSION and "MAJOR.MINOR.PATCH" of the library in use. They never fail. */
@@ -147,7 +147,7 @@ const char *bertqa_version(void);
 
 /* ---- Status and errors ----------------------------------------------------------------------- */
 
-/* Outcome of a call. Values are fixed for ever; new ones may be added: treat those as failures. */
+/* The outcome of a call. Values never change. New ones may be added: treat them as failures. */
 typedef int32_t bertqa_status;
 enum {
   BERTQA_OK = 0,
@@ -158,7 +158,7 @@ enum {
   BERTQA_ERROR_WRONG_MODEL = 5,       /* the context's model cannot do what was asked */
   BERTQA_ERROR_OUT_OF_MEMORY = 6,     /* memory or another system resource ran out */
   BERTQA_ERROR_CANCELLED = 7,         /* the cancellation hook asked to stop */
-  BERTQA_ERROR_TOO_LARGE = 8,         /* a text, count or need of memory above the limits */
+  BERTQA_ERROR_TOO_LARGE = 8,         /* a text, count or memory need above a limit */
   BERTQA_ERROR_INTERNAL = 9,          /* a defect of the library; please report the message */
   BERTQA_ERROR_DEADLINE_EXCEEDED = 10 /* the call's deadline passed */
 };
@@ -168,9 +168,9 @@ const char *bertqa_status_name(bertqa_status status);
 
 /* Returns the message of the last failed call on this thread: one line of valid UTF-8 of at most
  * 1000 bytes, with control characters written as \n, \t or \u{1B} and invalid bytes as \xFF; "" if
- * none has failed. A batch call that was given statuses and returned BERTQA_OK counts as failed if
- * an item failed: the message is the first such item's. Never NULL. Valid until this thread's next
- * call of the library. */
+ * none has failed. A batch call with statuses that returned BERTQA_OK counts as failed if an item failed:
+ * the message is that of the first such item. Never NULL. Valid until this thread's next call of the
+ * library. */
 const char *bertqa_last_error(void);
 
 /* Returns the index of the batch item that the message is about; SIZE_MAX if it is about none. */
@@ -195,12 +195,12 @@ enum {
  * call works. */
 typedef int32_t (*bertqa_cancel_function)(void *user);
 
-/* Receives the progress of a call. stage: the current stage, static; fraction: the finished part of
- * the stage, 0...1, which may fall when more work is found. Short calls report nothing. */
+/* Receives the progress of a call. stage: the current stage, static; fraction: the finished part of the
+ * stage, 0...1, which may decrease when more work is found. Short calls report nothing. */
 typedef void (*bertqa_progress_function)(void *user, const char *stage, double fraction);
 
-/* The ways to stop a call, and its limits. Every task's options have a pointer to one, which is
- * read during the call only. */
+/* Stops and limits a call. Every task's options have a pointer to this struct, which is read only during
+ * the call. */
 typedef struct bertqa_call_options {
   size_t struct_size;
   bertqa_cancel_function cancel;     /* default NULL: none */
@@ -209,10 +209,10 @@ typedef struct bertqa_call_options {
   /* The time on CLOCK_MONOTONIC, in nanoseconds, after which the call ends with
    * BERTQA_ERROR_DEADLINE_EXCEEDED, see bertqa_deadline_after; default 0: never. */
   uint64_t deadline_ns;
-  /* The maximum memory in bytes that the call may hold at once and that grows with the input,
-   * including its results. A call that needs more fails with BERTQA_ERROR_TOO_LARGE before it
-   * allocates it. Not counted: the memory that a model takes to read one window, for each thread,
-   * and up to 8 MiB that are kept for the next call. Default 0: no limit but the system's. */
+  /* The maximum memory in bytes that grows with the input, including results, and that the call may hold at
+   * once. A call that needs more fails with BERTQA_ERROR_TOO_LARGE before it allocates more. The memory
+   * that each thread needs to read one window, and up to 8 MiB kept for the next call, do not count.
+   * Default 0: only the system's limit. */
   uint64_t max_bytes;
   /* The maximum number of tokens (words, for models that read words) of one text or question. A
    * longer one fails with BERTQA_ERROR_TOO_LARGE before the model reads any of it. Default 0: no
@@ -222,9 +222,9 @@ typedef struct bertqa_call_options {
 
 #define BERTQA_CALL_OPTIONS_INIT {sizeof(bertqa_call_options), NULL, NULL, NULL, 0, 0, 0}
 
-/* The same at run time. Every ..._options_init sets struct_size and writes 0, the default, to all
- * other bytes. struct_size: sizeof(the struct) as the caller was compiled. NULL options or a
- * struct_size below sizeof(size_t) or above 4096 does nothing. */
+/* Sets the defaults at run time. Every ..._options_init sets struct_size and writes 0, the default, to all
+ * other bytes. struct_size: sizeof(the struct) in the caller's header. Does nothing for NULL options or a
+ * struct_size below sizeof(size_t) or above 4096. */
 void bertqa_call_options_init(bertqa_call_options *options, size_t struct_size);
 
 /* Returns the deadline_ns this many nanoseconds from now; UINT64_MAX if the sum would overflow. */
@@ -237,17 +237,17 @@ typedef struct bertqa_context bertqa_context;
 /* Number format of the arithmetic. docs/performance.md has the accuracy and speed of each. */
 typedef int32_t bertqa_precision;
 enum {
-  /* The fastest whose accuracy contract holds: INT8 for a model stored in the int8 form, BF16 for
-   * others where the instruction set multiplies bf16, else F32. */
+  /* The fastest precision whose accuracy contract holds: INT8 for a model in the int8 form, BF16 for others
+   * if the instruction set multiplies bf16, else F32. */
   BERTQA_PRECISION_AUTO = 0,
   BERTQA_PRECISION_F32 = 1,  /* logits within 1e-4 of the reference implementation in fp32 */
   BERTQA_PRECISION_BF16 = 2, /* bf16 products, f32 sums; needs an instruction set with BF16 */
   BERTQA_PRECISION_INT8 = 3  /* int8 products, exact sums; scales per output channel and token */
 };
 
-/* Instruction set of the kernels. Asking for one that the CPU lacks is BERTQA_ERROR_UNSUPPORTED.
- * Asking for AMX changes the process: Linux then saves 8 KiB more for every signal that it handles,
- * and refuses signal stacks (sigaltstack) that could not hold them. */
+/* Instruction set of the kernels. One that the CPU lacks is BERTQA_ERROR_UNSUPPORTED. AMX changes the
+ * process: Linux then saves another 8 KiB for every signal that it handles, and refuses signal stacks
+ * (sigaltstack) that are too small for them. */
 typedef int32_t bertqa_isa;
 enum {
   BERTQA_ISA_AUTO = 0,             /* the best this CPU has, without AMX */
@@ -266,7 +266,7 @@ enum {
 /* The task of a model. */
 typedef int32_t bertqa_task;
 enum {
-  BERTQA_TASK_ANSWER = 1,   /* bertqa_answer and its like, bertqa_logits */
+  BERTQA_TASK_ANSWER = 1,   /* bertqa_answer and similar, bertqa_logits */
   BERTQA_TASK_CLASSIFY = 2, /* bertqa_classify */
   BERTQA_TASK_EMBED = 3,    /* bertqa_embed; bertqa_labeler_create */
   BERTQA_TASK_PREDICT = 4,  /* bertqa_sequence_... in bertqa_experimental.h */
@@ -282,7 +282,7 @@ const char *bertqa_task_name(bertqa_task task);
 /* Receives one line, without a newline, about each decision made while loading. */
 typedef void (*bertqa_log_function)(void *user, const char *message);
 
-/* How a model's files get into memory. */
+/* How a model's files are loaded. */
 typedef int32_t bertqa_load;
 enum {
   /* Map the files: processes share the pages. A call fails with BERTQA_ERROR_IO if a weight file
@@ -339,12 +339,12 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  * model_directory: a NUL-terminated path in UTF-8. The directory is opened once, so all files come from it
  * even if another one takes its name during the call. A name without a slash, such as "embed-minilm-l6",
  * that does not exist in the working directory means the installed model of that name: "bertqa/NAME" or
- * "models/NAME" beside the library, or in the share directory of its install prefix, of /usr/local or of
- * /usr. A name such as "deepset/roberta-base-squad2" that does not exist there means that model of the
- * Hugging Face Hub in its local cache (HF_HUB_CACHE, HF_HOME). Nothing is downloaded.
+ * "models/NAME" next to the library, or in the share directory of its install prefix, of /usr/local or of
+ * /usr. A name such as "deepset/roberta-base-squad2" that does not exist there means that model in the
+ * local cache of the Hugging Face Hub (HF_HUB_CACHE, HF_HOME). Nothing is downloaded.
  * NULL: a default model. For answers (options->default_model 0 or BERTQA_TASK_ANSWER) that is the path or
- * name in the environment variable BERTQA_MODEL, if it is set and not empty and the process does not run
- * with raised privileges (secure_getenv); an error in it names the variable. Otherwise it is the installed
+ * name in the environment variable BERTQA_MODEL, if it is set and not empty and the process has no raised
+ * privileges (secure_getenv); messages about it name the variable. Otherwise it is the installed
  * qa-minilm-l6, topics-words, embed-minilm-l6, shakespeare-lstm or entities-minilm-l6, by the task.
  * options: NULL for the defaults.
  * Errors: IO, INVALID_MODEL, UNSUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY, TOO_LARGE, CANCELLED,
@@ -353,7 +353,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_context_create(const char *model_director
                                                       const bertqa_context_options *options,
                                                       bertqa_context **context);
 
-/* A model file in memory. Fixed for ever: an array of these is passed. */
+/* A model file in memory. Never changes: an array of these is passed. */
 typedef struct bertqa_file {
   const char *name; /* as in the directory, such as "config.json"; NUL-terminated */
   const void *data; /* [size] */
@@ -370,7 +370,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_context_create_from_files(
     const bertqa_file *files, size_t count, const bertqa_context_options *options,
     bertqa_context **context);
 
-/* As bertqa_context_create, of a directory that is open, for hosts that may open no paths.
+/* As bertqa_context_create, from an open directory, for hosts that may not open paths.
  * directory_fd: a file descriptor of a directory; it is neither closed nor kept.
  * name: NULL or "" for that directory itself, else a path relative to it, NUL-terminated.
  * Errors: as bertqa_context_create; INVALID_ARGUMENT for a negative descriptor or an absolute name. */
@@ -381,16 +381,15 @@ BERTQA_MUST_CHECK bertqa_status bertqa_context_create_at(int directory_fd, const
 void bertqa_context_free(bertqa_context *context);
 
 /* Describes the loaded model and how it runs. Grows at its end in later versions. Strings are UTF-8
- * with a NUL. Sizes that are named as in config.json mean the same; 0 where the model has no such
- * thing. */
+ * with a NUL. Sizes with names of config.json have the same meaning; 0 if the model has none. */
 typedef struct bertqa_model_info {
   size_t struct_size;
   const char *directory;    /* where the model came from, as messages call it */
   const char *architecture; /* "BertForQuestionAnswering"; "" with tokenizer_only */
   size_t vocabulary_size;   /* pieces or words in the vocabulary */
   size_t label_count;       /* of texts or tokens, see bertqa_context_label_get; else 0 */
-  size_t embedding_length;  /* floats of one vector of bertqa_embed; 0 for models of other tasks, and
-                             * where only bertqa_embed_tokens has results */
+  size_t embedding_length;  /* floats of one vector of bertqa_embed; 0 for models of other tasks, and if
+                             * only bertqa_embed_tokens has results */
   size_t hidden_size;
   size_t num_hidden_layers;
   size_t num_attention_heads;
@@ -399,7 +398,7 @@ typedef struct bertqa_model_info {
   bertqa_task task;               /* 0 with tokenizer_only */
   bertqa_precision precision;     /* in use, never AUTO; 0 for word-count models and tokenizers */
   bertqa_isa isa;                 /* in use, never AUTO; 0 for word-count models and tokenizers */
-  int32_t threads;                /* that one call may use */
+  int32_t threads;                /* maximum of one call */
   int32_t is_lowercase;           /* the tokenizer lower-cases */
   float no_answer_threshold;      /* the model's own, for documents of one window */
   size_t prompt_count;            /* of an embedding model, see bertqa_context_prompt_get; else 0 */
@@ -408,19 +407,19 @@ typedef struct bertqa_model_info {
 /* Lives as long as the context. NULL only for a NULL context. */
 const bertqa_model_info *bertqa_context_info(const bertqa_context *context);
 
-/* Returns the name of a label of texts or tokens, 0 <= id < label_count, with a NUL; its length in
+/* Returns the name of a label of texts or tokens, 0 <= id < label_count, with a NUL, and its length in
  * *length unless that is NULL. NULL and 0 for other ids. Valid while the context lives. */
 const char *bertqa_context_label_get(const bertqa_context *context, int32_t id, size_t *length);
 
-/* Return the name and the text of one of an embedding model's prompts (bertqa_embed_options.prompt_name),
- * 0 <= index < prompt_count, with a NUL; its length in *length unless that is NULL. NULL and 0 for other
+/* Return the name and the text of an embedding model's prompt (bertqa_embed_options.prompt_name), 0 <=
+ * index < prompt_count, with a NUL, and its length in *length unless that is NULL. NULL and 0 for other
  * indices. Valid while the context lives. */
 const char *bertqa_context_prompt_name_get(const bertqa_context *context, size_t index, size_t *length);
 const char *bertqa_context_prompt_get(const bertqa_context *context, size_t index, size_t *length);
 
-/* Returns the piece or word with this id ("##ing", "[UNK]"), as the vocabulary spells it, with a
- * NUL; its length in *length unless that is NULL. NULL and 0 for an id outside the vocabulary.
- * Valid while the context lives. */
+/* Returns the piece or word with this id ("##ing", "[UNK]"), as the vocabulary spells it, with a NUL, and
+ * its length in *length unless that is NULL. NULL and 0 for an id outside the vocabulary. Valid while the
+ * context lives. */
 const char *bertqa_context_vocabulary_piece(const bertqa_context *context, int32_t id,
                                             size_t *length);
 
@@ -430,11 +429,11 @@ int32_t bertqa_context_vocabulary_id(const bertqa_context *context, const char *
 
 /* ---- Tokenize -------------------------------------------------------------------------------- */
 
-/* The WordPiece tokens of one text: exactly the ids and offsets of Hugging Face's BertTokenizerFast
- * (tokenizers 0.23.3), without [CLS] and [SEP]; see docs/models.md. */
+/* The tokens of one text, without those of the template such as [CLS]: exactly the ids and offsets of
+ * Hugging Face's tokenizers 0.23.3; see docs/tokenizers.md. */
 typedef struct bertqa_tokens bertqa_tokens;
 
-/* Half open. Fixed for ever. */
+/* Half open. Never changes. */
 typedef struct bertqa_range {
   size_t start;
   size_t end;
@@ -443,8 +442,8 @@ typedef struct bertqa_range {
 typedef struct bertqa_tokenize_options {
   size_t struct_size;
   const bertqa_call_options *call;
-  /* Default off: "[SEP]" and the other special tokens written in the text are ordinary text. On: they
-   * become those tokens, as Hugging Face does. */
+  /* Default off: "[SEP]" and other special tokens written in the text are ordinary text. On: they become
+   * those tokens, as in Hugging Face's libraries. */
   bertqa_switch parse_special_tokens;
   int32_t reserved;
 } bertqa_tokenize_options;
@@ -475,13 +474,13 @@ typedef struct bertqa_answer_options {
   size_t struct_size;
   const bertqa_call_options *call;
   int32_t top_k; /* the maximum number of answers, 1...1000; default 0: 1 */
-  /* The tokens of one window, [CLS] question [SEP] part of document [SEP]: at least 8; default 0:
-   * 384, or with a Longformer as many as the model takes. More than that is lowered to it. */
+  /* The tokens of one window, [CLS] question [SEP] part of document [SEP]: at least 8; default 0: 384, or
+   * for Longformer as many as the model takes. More than the model takes is lowered to that. */
   int32_t max_seq_len;
   /* Default 0: a document longer than a window is read in sections that end where paragraphs and
-   * sentences do, ranked by the question's words. Else as by Hugging Face's pipeline: every window is
-   * read, two neighbours share doc_stride tokens, 1...max_seq_len - 5, or none for -1, and scores are
-   * compared as they are. */
+   * sentences do, ranked by the question's words. Else as in Hugging Face's pipeline: every window is read,
+   * neighbours share doc_stride tokens, 1...max_seq_len - 5, or none for -1, and raw scores are
+   * compared. */
   int32_t doc_stride;
   int32_t max_answer_len; /* before an answer is aligned to words, 1...10000; default 0: 30 */
   /* 1...10000; a longer question is truncated, and the summary says so. Default 0: 64, at most half
@@ -490,25 +489,25 @@ typedef struct bertqa_answer_options {
   /* Default 0: the search is exact over all spans. 1...1000: only the n best starts x n best ends of
    * each window are considered, as BERT's run_squad does with 20. */
   int32_t n_best_size;
-  /* Windows are read in the order of their rank, which is BM25 of the question's words. Default 0:
-   * until no window left is likely to answer better, at most 7 (more of 128 or more), or all if none
-   * has a word of the question; with doc_stride: all. n > 0: the n best. -1: all. */
+  /* Windows are read by rank, which is BM25 of the question's words. Default 0: until no remaining window
+   * is likely to answer better, at most 7 (more if there are 128 or more), or all if none has a word of the
+   * question; with doc_stride: all. n > 0: the n best. -1: all. */
   int32_t max_windows;
   /* Default off: returns the best spans whatever their scores. On: returns no span if the summary's
    * is_impossible is set. */
   bertqa_switch handle_impossible_answer;
-  /* Default on: an answer has whole words, does not cut an e-mail or web address, a path or name with
+  /* Default on: an answer has whole words, does not split an e-mail or web address, a path or name with
    * dots, a number with its unit or an abbreviation at its edges, and has a letter, a digit or a symbol
-   * such as a currency's: docs/answers.md. Off: the model's spans. Either way an answer has whole
+   * such as a currency's (docs/answers.md). Off: the model's spans. Either way an answer has whole
    * characters, with their combining marks, and no white space at its ends. */
   bertqa_switch align_to_words;
   /* Default off: no_answer_threshold must be 0, and the model's own is used. */
   bertqa_switch use_no_answer_threshold;
   /* The question counts as impossible if gap is below this, for any number of windows. */
   float no_answer_threshold;
-  /* Default off: a deadline or cancellation is the call's status. On: it ends the reading, and the
-   * call returns BERTQA_OK with what the windows read by then answer; the summary's stop says so.
-   * Without a window read there are no answers, and is_impossible is set. */
+  /* Default off: a deadline or cancellation fails the call. On: it ends the reading, and the call returns
+   * BERTQA_OK with the answers of the windows read so far; the summary's stop has the reason. If no window
+   * was read, the call returns no answers and sets is_impossible. */
   bertqa_switch partial;
 } bertqa_answer_options;
 
@@ -530,12 +529,12 @@ typedef struct bertqa_answer_span {
   /* The probability that this span is right, 0...1. For a model with a calibration
    * (docs/answers.md): the probability that there is an answer times the span's share in a softmax
    * over all spans that were read. For others: its share in the softmax over all spans and the
-   * no-answer candidate. A higher gap has a higher probability; with no_answer_probability all spans'
-   * sum to 1 at most. */
+   * no-answer candidate. A higher gap has a higher probability; the probabilities of all spans and
+   * no_answer_probability sum to at most 1. */
   float probability;
-  /* One scale over all sections and documents: score - the null score of the same section, less up to
-   * 3 for sections that rank below the best one, and more if it is the best answer of several sections.
-   * With doc_stride: score - null_score. */
+  /* Comparable over all sections and documents: score - the section's null score, less up to 3 for sections
+   * that rank below the best one, and more if it is the best answer of several sections. With doc_stride:
+   * score - null_score. */
   float gap;
   int32_t document_index; /* of bertqa_answer_documents and bertqa_documents_answer; else 0 */
 } bertqa_answer_span;
@@ -543,8 +542,8 @@ typedef struct bertqa_answer_span {
 /* Why no further window was read. */
 typedef enum bertqa_reading_stop {
   BERTQA_READING_ALL = 0,    /* all were read */
-  BERTQA_READING_ENOUGH = 1, /* no window left is likely to answer better */
-  BERTQA_READING_LIMIT = 2,  /* max_windows, or the most that are read by default, were read */
+  BERTQA_READING_ENOUGH = 1, /* no remaining window is likely to answer better */
+  BERTQA_READING_LIMIT = 2,  /* max_windows, or the default maximum, were read */
   /* With the option partial: */
   BERTQA_READING_DEADLINE = 3, /* the deadline passed */
   BERTQA_READING_CANCELLED = 4 /* the cancellation hook asked to stop */
@@ -575,13 +574,13 @@ typedef struct bertqa_answer_summary {
   int32_t reserved;            /* 0 */
 } bertqa_answer_summary;
 
-/* The answers to one question, best first, no two overlapping. Equal answers of several sections are
- * one (docs/answers.md). */
+/* The answers to one question, best first, without overlaps. Equal answers of several sections are merged
+ * (docs/answers.md). */
 typedef struct bertqa_answers bertqa_answers;
 
-/* Answers one question on one document of any length. Of a long one, the sections that match the
- * question best are read (doc_stride, max_windows; docs/answers.md). An empty question or document is
- * not an error: it has no answer, and the summary says why.
+/* Answers one question on one document of any length. In a long document, the sections that match the
+ * question best are read (doc_stride, max_windows; docs/answers.md). An empty question or document is not
+ * an error: it has no answer, and the summary says why.
  * options: NULL for the defaults. Time: linear in the document's length.
  * Errors: INVALID_ARGUMENT (also for a question that leaves a window no room for the document),
  * WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
@@ -591,7 +590,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_answer(const bertqa_context *context, con
                                               const bertqa_answer_options *options,
                                               bertqa_answers **answers);
 
-/* A question and a document. Fixed for ever: an array of these is passed. */
+/* A question and a document. Never changes: an array of these is passed. */
 typedef struct bertqa_answer_pair {
   const char *question;
   size_t question_length;
@@ -602,11 +601,11 @@ typedef struct bertqa_answer_pair {
 /* Answers many pairs in one call: all their windows are one work list, spread over the threads. A
  * document that several pairs share by pointer and length is tokenized once.
  * answers: [count], all set: answers[i] belongs to pairs[i] and is to be freed.
- * statuses: NULL: all or nothing: on failure all answers are NULL, and bertqa_last_error_item() is
- * the index of the failed pair. Else [count], all set: the failure of one pair is its status, and
- * its answers are NULL; the others are answered, and the call returns BERTQA_OK. A failure of the
- * whole call (CANCELLED, DEADLINE_EXCEEDED, OUT_OF_MEMORY, WRONG_MODEL, invalid options) is
- * returned, and is the status of every pair.
+ * statuses: NULL: all or nothing; on failure all answers are NULL, and bertqa_last_error_item() is the
+ * index of the failed pair. Else [count], all set: a failed pair has its status, and its answers are NULL;
+ * the others are answered, and the call returns BERTQA_OK. A failure of the whole call (CANCELLED,
+ * DEADLINE_EXCEEDED, OUT_OF_MEMORY, WRONG_MODEL, invalid options) is returned, and is the status of every
+ * pair.
  * Errors: as bertqa_answer; TOO_LARGE also for a count above BERTQA_MAX_BATCH. */
 BERTQA_MUST_CHECK bertqa_status bertqa_answer_batch(const bertqa_context *context,
                                                     const bertqa_answer_pair *pairs, size_t count,
@@ -614,8 +613,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_answer_batch(const bertqa_context *contex
                                                     bertqa_answers **answers,
                                                     bertqa_status *statuses);
 
-/* A document that is tokenized once for many questions, from any number of threads. It holds a copy
- * of the text. */
+/* A document tokenized once for many questions, from any number of threads. It holds a copy of the text. */
 typedef struct bertqa_document bertqa_document;
 
 typedef struct bertqa_document_options {
@@ -644,7 +642,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_document_answer(const bertqa_context *con
                                                        const bertqa_answer_options *options,
                                                        bertqa_answers **answers);
 
-/* A text. Fixed for ever: an array of these is passed. */
+/* A text. Never changes: an array of these is passed. */
 typedef struct bertqa_text {
   const char *text;
   size_t length;
@@ -661,7 +659,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_answer_documents(
     bertqa_answers **answers);
 
 /* As bertqa_answer_documents, for prepared documents.
- * documents: [count], none NULL; one may occur several times.
+ * documents: [count], none NULL; a document may occur several times.
  * Errors: as bertqa_document_answer. */
 BERTQA_MUST_CHECK bertqa_status bertqa_documents_answer(
     const bertqa_context *context, const bertqa_document *const *documents, size_t count,
@@ -671,7 +669,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_documents_answer(
 /* As bertqa_answer_batch, for many questions on one prepared document.
  * questions: [count].
  * answers, statuses: as in bertqa_answer_batch.
- * Errors: as bertqa_answer_batch; INVALID_ARGUMENT for another vocabulary's document. */
+ * Errors: as bertqa_answer_batch; INVALID_ARGUMENT for a document of another vocabulary. */
 BERTQA_MUST_CHECK bertqa_status bertqa_document_answer_batch(
     const bertqa_context *context, const bertqa_document *document, const bertqa_text *questions,
     size_t count, const bertqa_answer_options *options, bertqa_answers **answers,
@@ -698,8 +696,8 @@ typedef struct bertqa_logits_options {
 
 void bertqa_logits_options_init(bertqa_logits_options *options, size_t struct_size);
 
-/* The model alone, for hosts that build their own windows and search: start and end logits of each
- * token. The windows' tokens lie end to end in ids, without padding.
+/* Runs the model alone, for hosts that build their own windows and search: computes the start and end
+ * logits of each token. ids has the tokens of all windows without padding.
  * ids: [id_count]; window_lengths: [window_count], in tokens, each 1...max_position_embeddings, their
  * sum = id_count; second_segments: [window_count], index within each window of its first token of
  * type 1 (its length: none), or NULL for none anywhere; start_logits, end_logits: [id_count], all set
@@ -725,8 +723,8 @@ typedef struct bertqa_classify_options {
   const bertqa_call_options *call;
   /* [label_count]: labels of the caller's choice (zero-shot classification), for models of entailment,
    * which have a label that begins with "entail": the model judges whether the text entails
-   * hypothesis_template with each label. WRONG_MODEL for other models. Results have these labels, ids
-   * are their indices. Default NULL: the model's own labels. */
+   * hypothesis_template with each label. WRONG_MODEL for other models. Results have these labels, with
+   * their indices as ids. Default NULL: the model's own labels. */
   const bertqa_text *labels;
   size_t label_count;
   /* A sentence with one {}, the label's place. Default NULL: "This example is {}." */
@@ -737,9 +735,9 @@ typedef struct bertqa_classify_options {
    * many as the model takes; more is lowered to that. A longer text is read in windows, never
    * truncated. */
   int32_t max_seq_len;
-  /* BERT models: tokens that two neighbouring windows share: 1 or more, fewer than a window has beside
-   * its special tokens and, for a pair, beside the other text's tokens; or -1 for none. Default 0:
-   * windows end where paragraphs and sentences do. */
+  /* BERT models: tokens that two neighbouring windows share: 1 or more, fewer than a window has without its
+   * special tokens and, for a pair, the other text's tokens; or -1 for none. Default 0: windows end where
+   * paragraphs and sentences do. */
   int32_t doc_stride;
   bertqa_window_pooling window_pooling; /* BERT models; default BERTQA_WINDOW_POOLING_MEAN */
   /* If no label has at least this probability, the summary's is_none is set; 0...1, default 0.
@@ -754,7 +752,7 @@ typedef struct bertqa_classify_options {
 
 void bertqa_classify_options_init(bertqa_classify_options *options, size_t struct_size);
 
-/* A text, or two texts that a sentence-pair model compares. Fixed for ever: an array is passed. */
+/* A text, or two texts that a sentence-pair model compares. Never changes: an array is passed. */
 typedef struct bertqa_text_pair {
   const char *text;
   size_t length;
@@ -765,11 +763,11 @@ typedef struct bertqa_text_pair {
 /* The meaning of a model's outputs; Hugging Face's problem_type. */
 typedef int32_t bertqa_problem_type;
 enum {
-  /* one label is right: probabilities are a softmax, they sum to 1 */
+  /* one label is right: probabilities are a softmax and sum to 1 */
   BERTQA_PROBLEM_TYPE_SINGLE_LABEL_CLASSIFICATION = 1,
-  /* any number are right: each probability is the label's sigmoid */
+  /* any number of labels are right: each probability is a sigmoid */
   BERTQA_PROBLEM_TYPE_MULTI_LABEL_CLASSIFICATION = 2,
-  /* the logits are the predicted numbers; also of a single label */
+  /* the logits are the predicted numbers; also for a single label */
   BERTQA_PROBLEM_TYPE_REGRESSION = 3
 };
 
@@ -790,7 +788,8 @@ typedef struct bertqa_contribution {
   bertqa_range bytes;
   bertqa_range code_points;
   bertqa_range utf16;
-  float weight;     /* added to the best label's logit, over the mean of all labels; < 0: against it */
+  float weight;     /* addition to the best label's logit, minus the mean over all labels; < 0: against
+                     * it */
   int32_t reserved; /* 0 */
 } bertqa_contribution;
 
@@ -798,12 +797,13 @@ typedef struct bertqa_contribution {
 typedef struct bertqa_classify_summary {
   size_t struct_size;
   bertqa_problem_type problem_type;
-  /* The text has fewer distinct words than the model requires. There are no labels then: a result,
-   * not an error. Word-count models only. */
+  /* The text has fewer distinct words than the model requires. The result then has no labels; this is not
+   * an error. Word-count models only. */
   int32_t is_too_short;
   size_t distinct_word_count; /* counted by a word-count model; 0 for BERT models */
   size_t window_count;        /* windows that a BERT model read; 0 for word-count models */
-  /* The best label's probability is below min_probability: no label fits. The scores are there. */
+  /* The best label's probability is below min_probability: no label fits. The result still has the
+   * scores. */
   int32_t is_none;
   int32_t reserved; /* 0 */
 } bertqa_classify_summary;
@@ -837,7 +837,7 @@ size_t bertqa_classification_count(const bertqa_classification *classification);
 const bertqa_label_score *bertqa_classification_get(const bertqa_classification *classification,
                                                     size_t index);
 
-/* The words that weighed most for and against the best label, by falling magnitude; NULL beyond the
+/* The words that weighed most for and against the best label, by decreasing magnitude; NULL beyond the
  * count. */
 size_t bertqa_classification_contribution_count(const bertqa_classification *classification);
 const bertqa_contribution *bertqa_classification_contribution_get(
@@ -865,27 +865,28 @@ typedef struct bertqa_entities_options {
   size_t struct_size;
   const bertqa_call_options *call;
   /* [label_count]: the labels to return, with or without "B-" and "I-"; labels that the model does
-   * not have are INVALID_ARGUMENT. Default NULL: all. A model that finds what labels name (GLiNER) has
-   * none of its own: these are what it finds, in any words, and at least one is needed. */
+   * not have are INVALID_ARGUMENT. Default NULL: all. A GLiNER model has no labels of its own: it finds
+   * what these name, in any words, and needs at least one. */
   const bertqa_text *labels;
   size_t label_count;
-  /* [label_count]: the threshold of each label; 0 is the threshold below. Default NULL: that for all. */
+  /* [label_count]: the threshold of each label; 0 means the threshold below. Default NULL: that threshold
+   * for all. */
   const float *thresholds;
-  /* [ignore_label_count]: labels to leave out, spelt as in results, unless labels has them. Default
-   * NULL: "O" alone; a count of 0 behind another pointer ignores none. */
+  /* [ignore_label_count]: labels to omit, spelt as in results, unless labels has them. Default NULL: only
+   * "O"; another pointer with a count of 0 ignores none. */
   const bertqa_text *ignore_labels;
   size_t ignore_label_count;
   bertqa_aggregation aggregation; /* default BERTQA_AGGREGATION_MODEL; GLiNER has no other */
-  /* Entities of a lower score are left out; 0...1. Default 0; GLiNER: 0 is 0.5. */
+  /* Entities with a lower score are omitted; 0...1. Default 0; for GLiNER, 0 means 0.5. */
   float threshold;
   /* Tokens of one window, special tokens included, at least 8. Default 0: as many as the model takes;
    * more is lowered to that. A longer text is read in windows, never cut: see bertqa_entities. */
   int32_t max_seq_len;
-  /* Tokens that two neighbouring windows share: 1 or more, fewer than a window has beside its special
+  /* Tokens that two neighbouring windows share: 1 or more, fewer than a window has without its special
    * tokens, or -1 for none. Default 0: windows end where paragraphs and sentences do. */
   int32_t doc_stride;
-  /* GLiNER: BERTQA_ON: entities may lie within others. Default: off: of entities that overlap, the one
-   * of the highest score stays. */
+  /* GLiNER: BERTQA_ON lets entities lie within others. Default off: of overlapping entities, the one with
+   * the highest score stays. */
   bertqa_switch nested;
   int32_t reserved; /* 0 */
 } bertqa_entities_options;
@@ -899,8 +900,8 @@ void bertqa_entities_options_init(bertqa_entities_options *options, size_t struc
  * characters, with their combining marks. Grows at its end in later versions. */
 typedef struct bertqa_entity {
   size_t struct_size;
-  const char *label; /* without "B-" or "I-", but with AGGREGATION_NONE; UTF-8 with a NUL and without
-                      * one inside; lives as long as the list */
+  const char *label; /* without "B-" or "I-", except with AGGREGATION_NONE; UTF-8 with a NUL and without one
+                      * inside; lives as long as the list */
   size_t label_length;
   bertqa_range bytes;
   bertqa_range code_points;
@@ -922,11 +923,11 @@ typedef struct bertqa_entities_summary {
 /* The entities of one text, in the order of the text. */
 typedef struct bertqa_entity_list bertqa_entity_list;
 
-/* Finds the entities of one text of any length, by a model that labels tokens or by one that finds what
- * labels name (GLiNER). A long text is read in windows, which may overlap. Of a model that labels
- * tokens, the first half of the tokens that two windows share, including the middle one of an odd
- * number, has the labels of the earlier window, the rest those of the later one; entities may continue
- * across windows. options: NULL for the defaults. Time: linear in the length.
+/* Finds the entities of one text of any length, with a model that labels tokens or a GLiNER model. A long
+ * text is read in windows, which may overlap. If the model labels tokens, the first half of the tokens that
+ * two windows share, including the middle one of an odd number, takes the labels of the earlier window, and
+ * the rest those of the later one; entities may continue across windows. options: NULL for the defaults.
+ * Time: linear in the length.
  * Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_entities(const bertqa_context *context, const char *text,
                                                 size_t length,
@@ -964,13 +965,13 @@ enum {
 typedef struct bertqa_embed_options {
   size_t struct_size;
   const bertqa_call_options *call;
-  /* The name of a text that the model wants before each text, or before the first of a pair, such as
-   * "query": one of "prompts" in the model's config_sentence_transformers.json, or "query" or "document",
-   * which are empty if it has no other. Another name is INVALID_ARGUMENT, and the message lists the names.
+  /* The name of the prompt before each text, or before the first of a pair, such as "query": one of
+   * "prompts" in the model's config_sentence_transformers.json, or "query" or "document", which are empty
+   * if the file does not define them. Another name is INVALID_ARGUMENT, and the message lists the names.
    * Default NULL: that of "default_prompt_name", if the file has one. In a model with adapters, such as
    * jina-embeddings-v3, the name of a task also chooses its adapters. */
   const bertqa_text *prompt_name;
-  /* A text of the caller's in place of the model's; of length 0 for none. Default NULL: prompt_name's. */
+  /* The caller's prompt instead of the model's; of length 0 for none. Default NULL: that of prompt_name. */
   const bertqa_text *prompt;
   bertqa_pooling pooling;  /* default BERTQA_POOLING_MODEL */
   bertqa_switch normalize; /* scale to length 1; default: as the model's files say */
@@ -986,11 +987,11 @@ typedef struct bertqa_embed_options {
 
 void bertqa_embed_options_init(bertqa_embed_options *options, size_t struct_size);
 
-/* Vectors of texts for search, clustering and comparison: equal to sentence-transformers' within 1e-4
- * in f32. A pair is [CLS] text [SEP] second [SEP]. An empty text has a vector too, that of [CLS] [SEP].
+/* Computes vectors of texts for search, clustering and comparison, equal to sentence-transformers' within
+ * 1e-4 in f32. A pair is [CLS] text [SEP] second [SEP]. An empty text has the vector of [CLS] [SEP].
  * texts: [count].
- * embeddings: [count][bertqa_model_info.embedding_length]; embeddings_length: the floats there, their
- * product exactly. Unspecified after a failure.
+ * embeddings: [count][bertqa_model_info.embedding_length]; embeddings_length: exactly that product.
+ * Unspecified after a failure.
  * statuses: NULL or [count], as in bertqa_answer_batch; the vector of an item that failed is zeros.
  * Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_embed(const bertqa_context *context,
@@ -1041,20 +1042,20 @@ BERTQA_MUST_CHECK bertqa_status bertqa_quantize(const char *directory, const cha
 
 /* ---- The process ----------------------------------------------------------------------------- */
 
-/* Sets the maximum number of threads that work at once in this process, callers included: 1...1024,
- * or 0 (as at first) for as many as the process may run on (CPU affinity and cgroup quota, read
- * again by this call). Contexts that are loaded later with 0 threads use it; it also bounds the
- * others. Running calls keep their threads.
+/* Sets the maximum number of threads that work at once in this process, callers included: 1...1024, or 0
+ * (the initial value) for the CPUs that the process may use (affinity and cgroup quota, read again by this
+ * call). Contexts loaded later with 0 threads use this number; it also limits the others. Running calls
+ * keep their threads.
  * Errors: INVALID_ARGUMENT. */
 BERTQA_MUST_CHECK bertqa_status bertqa_pool_set_threads(int32_t threads);
 
 /* Starts the pool's threads now instead of in the first call that has work for them.
- * Errors: OUT_OF_MEMORY if not all could be started; the others stay. */
+ * Errors: OUT_OF_MEMORY if some could not be started; the others stay. */
 BERTQA_MUST_CHECK bertqa_status bertqa_pool_start(void);
 
-/* Ends the pool's threads and waits until they are gone. Running calls in other threads continue
- * alone. The next call that has work for threads starts them again. For hosts that must have no
- * threads at some point: before unshare or setuid, or at the end of a test.
+/* Ends the pool's threads and waits until they are gone. Running calls in other threads continue without
+ * them. The next call that has work for threads starts them again. For hosts that must have no threads at
+ * some point: before unshare or setuid, or at the end of a test.
  * Errors: none. */
 BERTQA_MUST_CHECK bertqa_status bertqa_pool_shutdown(void);
 

@@ -1,8 +1,8 @@
 /*
  * The experimental part of libbertqa: the same library with the rules of bertqa.h, but without its
- * promise of stability. The declarations here may change or go in a minor version (docs/abi.md);
- * CHANGELOG reports each change. Compile hosts that use them against the header of the library that
- * they run with.
+ * promise of stability. The declarations here may change or disappear in a minor version (docs/abi.md);
+ * CHANGELOG reports each change. Compile hosts that use them against the header of the library that they
+ * run with.
  *
  *   Training classifiers             the options depend on the algorithms, and more may be added
  *   Labelling by example             one of several methods; thresholds and a "none" are undecided
@@ -32,12 +32,12 @@ enum {
   BERTQA_ALGORITHM_NAIVE_BAYES = 1
 };
 
-/* What a classifier knows of a text. */
+/* What a classifier reads of a text. */
 typedef int32_t bertqa_features;
 enum {
   BERTQA_FEATURES_WORDS = 0,     /* the counts of its words: WordCountClassifier */
   BERTQA_FEATURES_EMBEDDING = 1, /* its vector by an embedding model: EmbeddingClassifier */
-  /* Tries both. Those with the greater accuracy in the cross-validation are chosen. */
+  /* Tries both and chooses those with the higher accuracy in the cross-validation. */
   BERTQA_FEATURES_AUTO = 2
 };
 
@@ -46,8 +46,8 @@ typedef struct bertqa_train_options {
   /* Embedding: the directory of the model, or the name of an installed one. Its files are copied into
    * the classifier's directory. Must be NULL for words. Default NULL: the default model. */
   const char *embedding_model;
-  /* The maximum fraction of texts with a word; words in more texts are left out; above 0, at most 1.
-   * Default 0: 1. This and other options about words concern word counts only. */
+  /* The maximum fraction of texts with a word; words in more texts are omitted; above 0, at most 1. Default
+   * 0: 1. Options about words apply only to word counts. */
   double max_document_fraction;
   /* Logistic regression: inverse strength of L2, 1e-9...1e9; default 0: 1 for words, 10 for vectors. */
   double c;
@@ -62,7 +62,7 @@ typedef struct bertqa_train_options {
   int32_t min_distinct_words; /* a text with fewer is too short to classify; default 0: 3 */
   int32_t max_ngram;          /* 1 (default, 0, too): words; 2: and pairs of neighbouring words */
   bertqa_switch tf_idf;       /* weigh counts by TF-IDF, scaled to length 1; default off */
-  int32_t min_document_count; /* words in fewer texts are left out, at least 1; default 0: 1 */
+  int32_t min_document_count; /* words in fewer texts are omitted, at least 1; default 0: 1 */
   int32_t max_vocabulary;     /* the most frequent words are kept, 1...2^28; default 0: 262144 */
   int32_t max_iterations;     /* logistic regression: of L-BFGS, at least 1; default 0: 1000 */
   int32_t folds;              /* of the cross-validation, 2...1000, or -1 for none; default 0: 5 */
@@ -79,9 +79,9 @@ typedef struct bertqa_train_options {
 
 void bertqa_train_options_init(bertqa_train_options *options, size_t struct_size);
 
-/* Collects labelled texts and trains a classifier on them. A text is not kept. Its words are counted when
- * it is added, so millions of short texts fit in memory: about 8 bytes for each distinct word of each
- * text. Its vector is computed once, together with those of other texts: 4 bytes for each number. Not
+/* Collects labelled texts and trains a classifier on them. Texts are not kept. A text's words are counted
+ * when it is added, so millions of short texts fit in memory: about 8 bytes for each distinct word of each
+ * text. A text's vector is computed once, together with those of other texts: 4 bytes for each number. Not
  * thread-safe: one thread at a time. */
 typedef struct bertqa_trainer bertqa_trainer;
 
@@ -92,8 +92,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_trainer_create(const bertqa_train_options
 
 void bertqa_trainer_free(bertqa_trainer *trainer);
 
-/* Adds a text. A text without a word counts, too. Labels are compared as bytes. call: NULL for no
- * limits. With vectors, a call that fills a group of texts reads them all.
+/* Adds a text. A text without words also counts. Labels are compared as bytes. call: NULL for no limits.
+ * With vectors, the call that fills a group of texts embeds them all.
  * Errors: INVALID_ARGUMENT (a label that is blank, is not valid UTF-8 or has a NUL), TOO_LARGE,
  * OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED; a failure leaves the trainer unchanged. */
 BERTQA_MUST_CHECK bertqa_status bertqa_trainer_add(bertqa_trainer *trainer, const char *text,
@@ -102,9 +102,9 @@ BERTQA_MUST_CHECK bertqa_status bertqa_trainer_add(bertqa_trainer *trainer, cons
                                                    const bertqa_call_options *call);
 
 /* Sets the group, such as an author or source, of the texts that are added from now on: any bytes, ""
- * before the first call. With two or more groups, the folds of the cross-validation contain whole
- * groups, and there are at most as many folds as groups. Its figures and the calibration then hold for
- * groups not seen.
+ * before the first call. With two or more groups, the folds of the cross-validation contain whole groups,
+ * so there are at most as many folds as groups. Its figures and the calibration then hold for unseen
+ * groups.
  * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_trainer_set_group(bertqa_trainer *trainer, const char *group,
                                                          size_t length);
@@ -129,15 +129,15 @@ void bertqa_training_report_free(bertqa_training_report *report);
 typedef struct bertqa_training_summary {
   size_t struct_size;
   size_t text_count;
-  size_t vocabulary_size; /* features of the model: terms, or numbers of a vector */
+  size_t vocabulary_size; /* features of the model: terms, or values of a vector */
   double loss;     /* of the final model: mean cross-entropy, with logistic regression + L2 */
-  double accuracy; /* of the cross-validation, 0...1, and those below */
+  double accuracy; /* of the cross-validation, 0...1, like those below */
   double macro_f1;
   double calibration_error; /* expected calibration error (ECE), 15 bins; with calibrate, of the
                              * probabilities of each fold calibrated by those of the others */
   int32_t iterations;       /* of L-BFGS; 0 for naive Bayes */
   int32_t is_converged;     /* within the tolerance */
-  /* With BERTQA_FEATURES_AUTO: the figures of the features that were not chosen; else NAN. */
+  /* With BERTQA_FEATURES_AUTO: the figures of the other features; else NAN. */
   double other_accuracy;
   double other_macro_f1;
   bertqa_features features; /* those of the model */
@@ -152,10 +152,10 @@ typedef struct bertqa_training_label {
   size_t struct_size;
   const char *label; /* UTF-8 with a NUL; lives as long as the report */
   size_t label_length;
-  size_t text_count; /* texts that were added with it */
-  double precision;  /* cross-validated, 0...1; NAN without folds, 0 if it is never predicted */
+  size_t text_count; /* texts with this label */
+  double precision;  /* cross-validated, 0...1; NAN without folds, 0 if the label is never predicted */
   double recall;     /* NAN without folds */
-  double f1;         /* NAN without folds, 0 if no prediction of it is right */
+  double f1;         /* NAN without folds, 0 if no prediction of the label is right */
 } bertqa_training_label;
 
 /* The labels, sorted by their bytes; the index is the label's id in the model. NULL beyond the count. */
@@ -163,19 +163,19 @@ size_t bertqa_training_report_label_count(const bertqa_training_report *report);
 const bertqa_training_label *bertqa_training_report_label_get(const bertqa_training_report *report,
                                                               size_t index);
 
-/* Returns the number of texts with the first label that the cross-validation predicted to have the
- * second; 0 without folds or beyond the count. */
+/* Returns the number of texts with true_label for which the cross-validation predicted predicted_label; 0
+ * without folds or beyond the count. */
 size_t bertqa_training_report_confusion(const bertqa_training_report *report, size_t true_label,
                                         size_t predicted_label);
 
 /* ---- Label by example ------------------------------------------------------------------------ */
 
 /* Classifies by the nearest label in the space of an embedding model, without training. Example texts
- * (few-shot) or a text that names it (zero-shot: "about sport") define a label; its vector is the mean
- * of theirs. Immutable, like a context. */
+ * (few-shot) or a text that names the label (zero-shot: "about sport") define it; its vector is the mean of
+ * theirs. Immutable, like a context. */
 typedef struct bertqa_labeler bertqa_labeler;
 
-/* One example of a label. Fixed for ever. */
+/* One example of a label. Never changes. */
 typedef struct bertqa_example {
   const char *text;
   size_t length;
@@ -186,8 +186,8 @@ typedef struct bertqa_example {
 typedef struct bertqa_labeler_options {
   size_t struct_size;
   const bertqa_call_options *call;
-  /* Options for the vectors, both when the labeler is made and when it is used; default NULL: the
-   * defaults. Vectors are always scaled to length 1, whatever normalize is; its call must be NULL. */
+  /* Options for the vectors, both when the labeler is made and when it is used; default NULL: the defaults.
+   * Vectors are always scaled to length 1, regardless of normalize; its call must be NULL. */
   const bertqa_embed_options *embed;
   float
       scale; /* logit = scale * cosine of the angle between text and label; above 0; default 0: 20 */
@@ -233,14 +233,13 @@ typedef struct bertqa_token_vectors bertqa_token_vectors;
  *     normalised unless options->normalize is on.
  *   ColBERT (HF_ColBERT with artifact.metadata, or the modules of PyLate or of sentence-transformers'
  *     MultiVectorEncoder): projected, of length 1.
- *     options->prompt_name "query" reads the texts as queries, cut at the model's length and filled up to
- *     it. Without a name or with "document" they are documents, whose punctuation has no vectors if the
- *     model says so.
+ *     options->prompt_name "query" reads the texts as queries, cut or padded to the model's length. Without
+ *     a name or with "document" they are documents, whose punctuation has no vectors if the model says so.
  *   SPLADE (...ForMaskedLM with the module SpladePooling; families Bert, DistilBert, Roberta, XLMRoberta,
- *     Camembert, MPNet and ModernBert): the weights of vocabulary pieces in place of vectors: the pieces' ids
- *     in ascending order, without those of weight 0, and a float for each. options->normalize must not be on.
- * The windows of a long text follow one another, each with its special tokens; options->truncate reads the
- * first alone. options->pooling must be the default.
+ *     Camembert, MPNet and ModernBert): the weights of vocabulary pieces instead of vectors: the ids of the
+ *     pieces with nonzero weights, in ascending order, and a float for each. options->normalize must not be on.
+ * The windows of a long text follow one another, each with its special tokens; options->truncate reads only
+ * the first. options->pooling must be the default.
  * texts, statuses: [count], as in bertqa_embed.
  * vectors: [count]; receives an object for each text, or NULL for one that failed.
  * Errors: those of bertqa_embed; UNSUPPORTED for static models. */
@@ -260,9 +259,9 @@ size_t bertqa_token_vectors_width(const bertqa_token_vectors *vectors);
 const int32_t *bertqa_token_vectors_ids(const bertqa_token_vectors *vectors);
 const float *bertqa_token_vectors_values(const bertqa_token_vectors *vectors);
 
-/* Computes MaxSim, the similarity of ColBERT: the sum, over the query's vectors, of the largest product with a
- * vector of the document. 0 if one of the two has no vectors. INVALID_ARGUMENT if the sum is not finite, as with
- * NaN in a vector.
+/* Computes MaxSim, the similarity of ColBERT: the sum, over the query's vectors, of the largest dot product
+ * with a vector of the document. 0 if either has no vectors. INVALID_ARGUMENT if the sum is not finite, such as
+ * with NaN in a vector.
  * query: [query_count][width]; document: [document_count][width]; similarity: receives the sum.
  * Errors: INVALID_ARGUMENT. */
 BERTQA_MUST_CHECK bertqa_status bertqa_max_sim(const float *query, size_t query_count,
@@ -286,7 +285,7 @@ void bertqa_word_counts_options_init(bertqa_word_counts_options *options, size_t
 /* A word of a text. Grows at its end in later versions. */
 typedef struct bertqa_word_count {
   size_t struct_size;
-  const char *text; /* UTF-8, lower-cased, with a NUL; of a pair with a space between */
+  const char *text; /* UTF-8, lower-cased, with a NUL; a pair has a space between its words */
   size_t length;
   size_t count; /* occurrences in the text */
 } bertqa_word_count;
@@ -297,7 +296,7 @@ typedef struct bertqa_word_count_list bertqa_word_count_list;
 /* Returns the words of a text and the number of occurrences of each, as word-count classifiers with the
  * same options count them. A word is the text between two word boundaries of Unicode (UAX #29) with a
  * letter or digit: "don't", "3.14" and "e_mail" are one word each. It is lower-cased by Unicode's
- * rules, without locale. Words of more than 255 bytes are left out. Invalid UTF-8 is not a word. Time:
+ * rules, without locale. Words of more than 255 bytes are omitted. Invalid UTF-8 is not a word. Time:
  * linear in the length.
  * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_word_counts(const char *text, size_t length,
@@ -313,15 +312,15 @@ const bertqa_word_count *bertqa_word_count_list_get(const bertqa_word_count_list
 
 /* ---- Predict along a sequence ---------------------------------------------------------------- */
 
-/* All functions below that take a text split it into the model's words by one rule. For models of
- * characters each code point is a word. Otherwise:
+/* All functions below that take a text split it into the model's words by one rule. For character models,
+ * each code point is a word. Otherwise:
  *
  *   - A word is a run of letters, digits, marks on them and whatever else is neither white space nor
  *     punctuation. An apostrophe or hyphen between two of these is part of it ("don't", "well-known"), and
  *     so is an apostrophe at its end ("parents'") unless the vocabulary has only the word without.
  *   - Any other punctuation mark, of Unicode or ASCII, is a word of its own: "Well, go." is Well , go .
  *   - Apostrophes and quotation marks outside of words are dropped unless the vocabulary has them, and so
- *     are control and format characters. A typographic apostrophe reads as '. Case is kept.
+ *     are control and format characters. A typographic apostrophe is read as '. Case is kept.
  *   - A word that is not in the vocabulary is read as the unknown token; without one: INVALID_ARGUMENT.
  *
  * Strings such as "</s>" are ordinary text; bertqa_sequence_info has the end symbol. */
@@ -330,7 +329,7 @@ const bertqa_word_count *bertqa_word_count_list_get(const bertqa_word_count_list
 typedef struct bertqa_sequence_info {
   size_t struct_size;
   size_t state_length;   /* floats of a state */
-  const char *separator; /* between two words of a text: " ", or "" for models of characters */
+  const char *separator; /* between two words of a text: " ", or "" for character models */
   const char *end;       /* the word that ends a sequence, such as "</s>"; "" if there is none */
   int32_t end_id;        /* its id, or -1 */
   int32_t unknown_id;    /* of the word that replaces unknown words, or -1 */
@@ -339,12 +338,12 @@ typedef struct bertqa_sequence_info {
 /* Lives as long as the context. NULL for models of other tasks. */
 const bertqa_sequence_info *bertqa_context_sequence_info(const bertqa_context *context);
 
-/* A recurrent model's memory of a sequence. Immutable: a step makes a new one, so a state may be
- * kept, branched from and used by any number of threads. As floats: h [hidden_size] for each layer,
- * then, with LSTM, c [hidden_size] for each layer; state_length in all. */
+/* A recurrent model's memory of a sequence. Immutable: a step makes a new one, so a state may be kept,
+ * branched from and used by any number of threads. Its floats are h [hidden_size] for each layer, then,
+ * with LSTM, c [hidden_size] for each layer; state_length in all. */
 typedef struct bertqa_sequence_state bertqa_sequence_state;
 
-/* Returns another handle of the same state; each is to be freed. NULL only for NULL. */
+/* Returns another handle to the same state; free each. NULL only for NULL. */
 bertqa_sequence_state *bertqa_sequence_state_clone(const bertqa_sequence_state *state);
 void bertqa_sequence_state_free(bertqa_sequence_state *state);
 
@@ -358,15 +357,14 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_import(const bertqa_contex
                                                              const float *values, size_t length,
                                                              bertqa_sequence_state **state);
 
-/* Writes the state and its model's fingerprint as bytes, for storage or for another process. Writes at
- * most `capacity` bytes; *length is set to the needed size, and if that is above capacity nothing is
- * written.
+/* Writes the state and its model's fingerprint as bytes, for storage or for another process. Writes at most
+ * `capacity` bytes. Sets *length to the needed size, and writes nothing if that is above capacity.
  * Errors: INVALID_ARGUMENT, also for too small a capacity. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_serialize(const bertqa_sequence_state *state,
                                                                 void *bytes, size_t capacity,
                                                                 size_t *length);
 
-/* Errors: INVALID_ARGUMENT for bytes that are not a state, WRONG_MODEL for another model's,
+/* Errors: INVALID_ARGUMENT for bytes that are not a state, WRONG_MODEL for a state of another model,
  * OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_deserialize(const bertqa_context *context,
                                                                   const void *bytes, size_t length,
@@ -379,7 +377,7 @@ typedef struct bertqa_sequence_options {
   /* bertqa_sequence_predict: the number of words to return, at least 1; a number above the vocabulary
    * size means all. Default 0: 1. */
   int32_t top_k;
-  /* bertqa_sequence_likelihood and _rank: the text is complete, and its end symbol is predicted too.
+  /* bertqa_sequence_likelihood and _rank: the text is complete, and its end symbol is also predicted.
    * Default off. */
   bertqa_switch include_end;
 } bertqa_sequence_options;
@@ -403,11 +401,11 @@ typedef struct bertqa_word {
 /* The predicted next words, most probable first. */
 typedef struct bertqa_prediction bertqa_prediction;
 
-/* One step: reads a word (a character, for models of characters) after a state and predicts the next.
+/* One step: reads a word (or a character, for character models) after a state and predicts the next.
  * state: NULL starts a sequence. prediction, next_state: NULL if not needed.
- * The same word and state always lead to the same bits.
+ * The same word and state always give the same bits.
  * Errors: INVALID_ARGUMENT, WRONG_MODEL (also for another model's state), INVALID_MODEL (the weights or the
- * values of the state are so large that infinities or NaN come out), TOO_LARGE, OUT_OF_MEMORY, CANCELLED,
+ * values of the state are so large that the results are not finite), TOO_LARGE, OUT_OF_MEMORY, CANCELLED,
  * DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_predict(const bertqa_context *context,
                                                         const char *word, size_t length,
@@ -416,9 +414,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_predict(const bertqa_context *co
                                                         bertqa_prediction **prediction,
                                                         bertqa_sequence_state **next_state);
 
-/* As bertqa_sequence_predict, for a whole text, split into words: reads it and predicts the word that
- * follows it. An empty text needs a state: otherwise INVALID_ARGUMENT. is_unknown refers to the text's
- * last word.
+/* As bertqa_sequence_predict, for a whole text, split into words: reads it and predicts the word after it.
+ * An empty text needs a state: otherwise INVALID_ARGUMENT. is_unknown refers to the text's last word.
  * Errors: as bertqa_sequence_predict. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_predict_text(const bertqa_context *context,
                                                              const char *text, size_t length,
@@ -433,8 +430,7 @@ void bertqa_prediction_free(bertqa_prediction *prediction);
 size_t bertqa_prediction_count(const bertqa_prediction *prediction);
 const bertqa_word *bertqa_prediction_get(const bertqa_prediction *prediction, size_t index);
 
-/* Nonzero if the word that was read is not in the vocabulary, so that the model read its unknown
- * token. */
+/* Nonzero if the word is not in the vocabulary and the model read its unknown token instead. */
 int32_t bertqa_prediction_is_unknown(const bertqa_prediction *prediction);
 
 /* The probability of every word, [vocabulary_size], by id. */
@@ -444,7 +440,7 @@ const float *bertqa_prediction_probabilities(const bertqa_prediction *prediction
  * ids: [count], words by id; states: [count], a NULL entry starts a sequence, or NULL for all of them;
  * next_states: [count], set; logits: [count][vocabulary_size], or NULL if not needed; logits_length:
  * exactly their product in floats, or 0 for NULL.
- * On failure every next state is NULL and bertqa_last_error_item() is the failed sequence.
+ * On failure every next state is NULL, and bertqa_last_error_item() is the index of the failed sequence.
  * Errors: as bertqa_sequence_predict. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_step(
     const bertqa_context *context, const int32_t *ids, const bertqa_sequence_state *const *states,
@@ -459,7 +455,7 @@ typedef struct bertqa_generate_options {
   const bertqa_call_options *call;
   bertqa_word_function on_word; /* default NULL */
   void *on_word_user;           /* passed to on_word */
-  uint64_t seed;                /* the same seed leads to the same words; default 0 */
+  uint64_t seed;                /* the same seed gives the same words; default 0 */
   int32_t max_words;            /* generated at most, 1...1000000; default 0: 100 */
   float temperature;            /* divides the logits; finite; default 0: greedy */
   int32_t top_k;                /* draws only from the k most probable words; default 0: all */
@@ -472,7 +468,7 @@ typedef struct bertqa_generate_options {
 
 void bertqa_generate_options_init(bertqa_generate_options *options, size_t struct_size);
 
-/* The reason why a generation ended. */
+/* Why a generation ended. */
 typedef int32_t bertqa_stop;
 enum {
   BERTQA_STOP_END = 1,     /* the model predicted its end symbol, such as </s> */
@@ -513,7 +509,7 @@ const bertqa_sequence_state *bertqa_generation_state(const bertqa_generation *ge
 /* The likelihood of a text. Grows at its end in later versions; the caller sets struct_size. */
 typedef struct bertqa_sequence_score {
   size_t struct_size;
-  size_t word_count; /* words predicted: all but a sequence's first, and the end symbol if asked */
+  size_t word_count; /* words predicted: all but a sequence's first, and the end symbol if included */
   size_t unknown_count;  /* words of the text that are not in the vocabulary */
   double log_likelihood; /* sum of the natural logarithms of their probabilities */
   double perplexity;     /* exp(-log_likelihood / word_count); NAN for a word_count of 0 */
@@ -533,10 +529,10 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_likelihood(const bertqa_context 
                                                            bertqa_sequence_score *score);
 
 /* Ranks several continuations of a prefix by their likelihood.
- * continuations: [count]. order: [count], their indices, highest log_likelihood / word_count first,
- * equal ones in the given order, those without a word last. log_likelihoods, word_counts: [count], as
- * in bertqa_sequence_score, of the continuation's words alone. Each of the three may be NULL. With an
- * empty prefix and no state a continuation's first word is not predicted.
+ * continuations: [count]. order: [count], their indices, highest log_likelihood / word_count first, equal
+ * ones in the given order, those without a word last. log_likelihoods, word_counts: [count], as in
+ * bertqa_sequence_score, for the continuation's words only. Each of the three may be NULL. With an empty
+ * prefix and no state a continuation's first word is not predicted.
  * Errors: as bertqa_sequence_likelihood. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_rank(const bertqa_context *context,
                                                      const char *prefix, size_t prefix_length,
@@ -548,46 +544,47 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_rank(const bertqa_context *conte
 
 /* ---- Search a collection --------------------------------------------------------------------- */
 
-/* A collection is an SQLite database of documents, cut into passages, with a full-text index of their
- * words and the vectors of an embedding model: docs/collections.md. The host opens the database; these
- * functions are what all hosts have in common. */
+/* A collection is an SQLite database of documents, cut into passages, with a full-text index of their words
+ * and the vectors of an embedding model (docs/collections.md). The host opens the database; these functions
+ * are common to all hosts. */
 
 /* SQL that all hosts run. ?1, ?2 are the parameters. */
 typedef int32_t bertqa_collection_statement;
 enum {
   /* Several statements: create the tables, indexes and triggers of a new collection. */
   BERTQA_COLLECTION_CREATE = 0,
-  /* The model of the vectors: fingerprint, length, name. No row: the collection has none. */
+  /* The model of the vectors: fingerprint, length, name. No row if the collection has none. */
   BERTQA_COLLECTION_MODEL = 1,
-  /* ?1 a query, ?2 a GLOB pattern of paths or NULL, ?3 an object of JSON or NULL, which has a GLOB pattern
-   * for each field that counts: id and BM25 score of the passages that match best. */
+  /* ?1 a query, ?2 a GLOB pattern of paths or NULL, ?3 a JSON object with a GLOB pattern for each field
+   * that matters, or NULL: id and BM25 score of the passages that match best. */
   BERTQA_COLLECTION_WORDS = 2,
-  /* ?1 and ?2 as ?2 and ?3 above: first and last id of each run of such documents' passages, ascending. */
+  /* ?1 and ?2 as ?2 and ?3 above: first and last id of each run of passages of such documents,
+   * ascending. */
   BERTQA_COLLECTION_ALLOWED = 3,
   /* All vectors: first, count, rows, scales. */
   BERTQA_COLLECTION_VECTORS = 4,
-  /* ?1 an id: the passage's text, start and end (bytes of the document), line (from 1; NULL: not of a
-   * file of text), path (NULL: not of a file), name (of a record, or that the host gave; NULL: none),
-   * title, fields. */
+  /* ?1 an id: the passage's text, start and end (bytes of the document), line (from 1; NULL: not from a
+   * text file), path (NULL: not from a file), name (of a record, or given by the host; NULL: none), title,
+   * fields. */
   BERTQA_COLLECTION_PASSAGE = 5,
   /* ?1 name, ?2 length, ?3 fingerprint: sets the model. */
   BERTQA_COLLECTION_SET_MODEL = 6,
-  /* ?1 file or NULL, ?2 name, ?3 title, ?4 fields: adds a document; sqlite3_last_insert_rowid tells its
+  /* ?1 file or NULL, ?2 name, ?3 title, ?4 fields: adds a document; sqlite3_last_insert_rowid returns its
    * id. */
   BERTQA_COLLECTION_ADD_DOCUMENT = 7,
-  /* ?1 document, ?2 start, ?3 end, ?4 line, ?5 text: adds a passage. Those that are added in one
-   * transaction have ascending ids without gaps. Their words are added in the same transaction. */
+  /* ?1 document, ?2 start, ?3 end, ?4 line, ?5 text: adds a passage. Passages added in one transaction have
+   * ascending ids without gaps; add their words in the same transaction. */
   BERTQA_COLLECTION_ADD_PASSAGE = 8,
   /* ?1 first, ?2 last id: adds the words of passages to the full-text index. */
   BERTQA_COLLECTION_ADD_WORDS = 9,
-  /* ?1 id of the first passage, ?2 count, ?3 rows, ?4 scales: adds vectors: each of the document's title,
-   * if it has one, a newline and the passage. */
+  /* ?1 id of the first passage, ?2 count, ?3 rows, ?4 scales: adds vectors, each of the text of the
+   * document's title, if any, a newline and the passage. */
   BERTQA_COLLECTION_ADD_VECTORS = 10,
-  /* ?1 name: removes the document with this name that is not of a file. */
+  /* ?1 name: removes the document with this name that is not from a file. */
   BERTQA_COLLECTION_REMOVE_DOCUMENT = 11,
-  /* ?1 the statements of BERTQA_COLLECTION_CREATE: 1 if the tables, indexes, views and triggers are those, 0 if
-   * not. Others may be there, but no triggers. The host runs it before it searches or writes: a view or trigger
-   * from elsewhere may run without end. */
+  /* ?1 the statements of BERTQA_COLLECTION_CREATE: 1 if the tables, indexes, views and triggers are those,
+   * else 0. Others may exist, except triggers. Run it before you search or write: a foreign view or trigger
+   * may run without end. */
   BERTQA_COLLECTION_CHECK = 12
 };
 
@@ -618,8 +615,8 @@ const bertqa_range *bertqa_passages_ranges(const bertqa_passages *passages);
 BERTQA_MUST_CHECK bertqa_status bertqa_vectors_quantize(const float *vectors, size_t count,
                                                         size_t length, int8_t *rows, float *scales);
 
-/* Writes bytes that identify an embedding model by its vectors. capacity: those of output.
- * needed: their number, also if the capacity is below it, which is INVALID_ARGUMENT.
+/* Writes bytes that identify an embedding model by its vectors. capacity: the size of output. needed: the
+ * size of these bytes, also if it is above capacity, which is INVALID_ARGUMENT.
  * Errors: as bertqa_embed. */
 BERTQA_MUST_CHECK bertqa_status bertqa_vectors_fingerprint(const bertqa_context *context,
                                                            const bertqa_call_options *call,
@@ -630,8 +627,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_vectors_fingerprint(const bertqa_context 
 typedef struct bertqa_search bertqa_search;
 
 /* Begins a search by words and by vectors.
- * context: an embedding model, which reads the question behind its prompt "query"; passages are embedded
- * with "document", to vectors of length 1. NULL: by words only. fingerprint: that of the collection's model.
+ * context: an embedding model, which reads the question after its prompt "query"; embed passages with
+ * "document", to vectors of length 1. NULL: by words only. fingerprint: that of the collection's model.
  * Errors: as bertqa_embed; WRONG_MODEL also for the fingerprint of another model. */
 BERTQA_MUST_CHECK bertqa_status bertqa_search_create(const bertqa_context *context,
                                                      const char *question, size_t question_length,
@@ -642,10 +639,11 @@ BERTQA_MUST_CHECK bertqa_status bertqa_search_create(const bertqa_context *conte
 
 void bertqa_search_free(bertqa_search *search);
 
-/* Returns a query of FTS5 that matches any of the question's words; lives as long as the search. */
+/* Returns an FTS5 query that matches any of the question's words; lives as long as the search. */
 const char *bertqa_search_query(const bertqa_search *search);
 
-/* Only vectors of the passages first ... last and of other calls count from now on. Calls ascend.
+/* From now on, only vectors of the passages first ... last, and of other calls' ranges, count. Ranges
+ * ascend.
  * Errors: INVALID_ARGUMENT, OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_search_allow(bertqa_search *search, int64_t first,
                                                     int64_t last);
@@ -664,8 +662,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_search_add_vectors(bertqa_search *search,
                                                           size_t count, const int8_t *rows,
                                                           size_t row_bytes, const float *scales);
 
-/* Returns the number of the best passages, at most count, and writes them, best first. The scores, at
- * most 1, compare the passages of one search.
+/* Writes the best passages, best first, and returns their number, at most count. The scores, at most 1,
+ * compare the passages of one search.
  * ids, scores: [count] */
 size_t bertqa_search_best(const bertqa_search *search, size_t count, int64_t *ids, double *scores);
 
@@ -674,8 +672,8 @@ size_t bertqa_search_best(const bertqa_search *search, size_t count, int64_t *id
  * as a share of the best passage's, 0 to 1. */
 double bertqa_search_score(double cosine, double share);
 
-/* Answers the search's question on its best passages, as bertqa_answer_documents does, but ranked as
- * the search ranks them. An answer's document_index is its passage's place in passages.
+/* Answers the search's question on its best passages, as bertqa_answer_documents does, but in the search's
+ * ranking. An answer's document_index is its passage's index in passages.
  * context: a model that answers. passages: [count], the texts of the ids of bertqa_search_best, in
  * that order.
  * Errors: as bertqa_answer_documents. */
@@ -687,7 +685,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_search_answer(const bertqa_search *search
 
 /* ---- Patterns and redaction ------------------------------------------------------------------- */
 
-/* Kinds of personal data that rules find; docs/entities.md has the rules. */
+/* Kinds of personal data that rules find (docs/entities.md). */
 typedef int32_t bertqa_pattern;
 enum {
   BERTQA_PATTERN_EMAIL = 1,   /* e-mail addresses */
@@ -697,10 +695,10 @@ enum {
   BERTQA_PATTERN_IP = 16,     /* IPv4 and IPv6 addresses */
   BERTQA_PATTERN_URL = 32,    /* http, https and ftp addresses, and those that begin with www. */
   BERTQA_PATTERN_CRYPTO = 64, /* Bitcoin and Ethereum addresses, with their checksums */
-  /* The kinds above are those that are safe everywhere: the default. */
+  /* The kinds above are safe everywhere: they are the default. */
   BERTQA_PATTERN_MAC = 128,         /* addresses of network cards */
   BERTQA_PATTERN_COORDINATES = 256, /* latitude and longitude with three decimals or more */
-  BERTQA_PATTERN_BIRTH_DATE = 512,  /* dates behind a word such as "born" */
+  BERTQA_PATTERN_BIRTH_DATE = 512,  /* dates after a word such as "born" */
   /* Numbers of national registers, with their check digits if they have any. */
   BERTQA_PATTERN_US_SSN = 1024,
   BERTQA_PATTERN_US_ITIN = 2048,
@@ -723,12 +721,12 @@ enum {
 typedef struct bertqa_patterns_options {
   size_t struct_size;
   const bertqa_call_options *call;
-  /* [region_count]: countries whose telephone numbers are found in every form of their numbering plans,
-   * as codes of two letters (ISO 3166) such as "DE". Other countries' numbers are found by their calling
-   * code, or in a usual form. Default NULL and 0: none */
+  /* [region_count]: countries whose telephone numbers are found in every form of their numbering plans, as
+   * two-letter codes (ISO 3166) such as "DE". Other countries' numbers are found by their calling code, or
+   * in a usual form. Default NULL and 0: none. */
   const bertqa_text *regions;
   size_t region_count;
-  bertqa_pattern patterns; /* the sum of those to find; default 0: those that are safe everywhere */
+  bertqa_pattern patterns; /* the sum of the kinds to find; default 0: those that are safe everywhere */
   int32_t reserved;
 } bertqa_patterns_options;
 
@@ -744,16 +742,16 @@ BERTQA_MUST_CHECK bertqa_status bertqa_patterns_named(const char *names, size_t 
                                                       bertqa_pattern *patterns);
 
 /* Finds personal data in a text by rule, without a model. The labels are the constants' names without
- * "BERTQA_PATTERN_", the rules the same in lower case; no two of them overlap. The score is 1 if the form,
- * or a word before it, leaves little doubt; 0.8 if only the check digits of a register's number speak for
- * it; 0.5 if only its form does. Time: linear in the length.
+ * "BERTQA_PATTERN_", the rules the same in lower case. Entities do not overlap. The score is 1 if the form,
+ * or a word before it, leaves little doubt; 0.8 if only the check digits of a register's number support it;
+ * 0.5 if only its form does. Time: linear in the length.
  * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_patterns(const char *text, size_t length,
                                                 const bertqa_patterns_options *options,
                                                 bertqa_entity_list **list);
 
-/* Sets *is_right to 1 if the check digits of a number or code are right, else to 0. Of a text of more than
- * 1024 bytes they are not. Spaces, hyphens and other marks do not count.
+/* Sets *is_right to 1 if the check digits of a number or code are right, else to 0, also for a text of more
+ * than 1024 bytes. Spaces, hyphens and other marks do not count.
  * name: "luhn"; "mod97" (ISO 7064, the check digits at the end); "verhoeff"; or a kind of data with check
  * digits, such as "iban" or "uk_nhs".
  * Errors: INVALID_ARGUMENT, with the known names; OUT_OF_MEMORY. */
@@ -761,7 +759,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_checksum(const char *name, size_t name_le
                                                 const char *text, size_t length,
                                                 int32_t *is_right);
 
-/* A part of a text and its label. Fixed for ever. */
+/* A part of a text and its label. Never changes. */
 typedef struct bertqa_labelled_range {
   bertqa_range bytes;
   const char *label; /* UTF-8 */
@@ -780,8 +778,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_entity_list_create(const char *text, size
                                                           const bertqa_call_options *call,
                                                           bertqa_entity_list **list);
 
-/* Makes one list of several, with the other places of what they have, by the rule "everywhere": a name
- * found once in the text, wherever it stands, in any case and with any spaces and marks between its words.
+/* Merges lists and adds the other occurrences of their entities, by the rule "everywhere": a name found
+ * once is found everywhere in the text, in any case and with any spaces and marks between its words.
  * Time: linear in the text.
  * lists: [list_count], of this text; an entry may be NULL. call: may be NULL.
  * Errors: INVALID_ARGUMENT, also for an entity outside of the text; TOO_LARGE; OUT_OF_MEMORY; CANCELLED;
@@ -792,9 +790,9 @@ BERTQA_MUST_CHECK bertqa_status bertqa_everywhere(const char *text, size_t lengt
                                                   const bertqa_call_options *call,
                                                   bertqa_entity_list **list);
 
-/* Makes one list of several: without the entities that lie within an allowed text, and with all denied
- * texts, labelled "DENIED" by the rule "deny", these also within an allowed one. Texts are compared by their
- * words, in any case, with any spaces and marks between them. Time: linear in the texts.
+/* Merges lists, omits the entities within an allowed text, and adds all denied texts, even within an
+ * allowed one, labelled "DENIED" by the rule "deny". Texts are compared by their words, in any case, with
+ * any spaces and marks between them. Time: linear in the texts.
  * lists: [list_count], of this text; an entry may be NULL. allow, deny: [allow_count], [deny_count], each of
  * 1 to 16 words; NULL with 0. call: may be NULL.
  * Errors: as bertqa_everywhere. */
@@ -806,13 +804,13 @@ BERTQA_MUST_CHECK bertqa_status bertqa_apply_lists(const char *text, size_t leng
                                                    const bertqa_call_options *call,
                                                    bertqa_entity_list **list);
 
-/* The names that replace values in redacted texts, such as "[PER_3]", and the values. A value with a
- * label has one name. A label's names are numbered from 1 in the order in which values are first seen:
- * one object for many texts gives a value the same name in all, one for each text starts anew. Threads
- * may share it; the numbers then depend on which of them is first. */
+/* The names that replace values in redacted texts, such as "[PER_3]", and the values. A value with a label
+ * has one name. A label's names are numbered from 1 in the order in which values are first seen: an object
+ * for many texts gives a value the same name in all; an object for each text starts anew. Threads may share
+ * an object; the numbers then depend on which thread is first. */
 typedef struct bertqa_pseudonyms bertqa_pseudonyms;
 
-/* A name and the text that it stands for; either may have any bytes. Fixed for ever. */
+/* A name and the text that it replaces; either may have any bytes. Never changes. */
 typedef struct bertqa_pseudonym {
   bertqa_text name;
   bertqa_text value;
@@ -823,8 +821,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_pseudonyms_create(bertqa_pseudonyms **pse
 
 void bertqa_pseudonyms_free(bertqa_pseudonyms *pseudonyms);
 
-/* The names in the order in which they were made. They live as long as the object; NULL beyond the
- * count. */
+/* The names in the order of their creation. They live as long as the object; NULL beyond the count. */
 size_t bertqa_pseudonyms_count(const bertqa_pseudonyms *pseudonyms);
 const bertqa_pseudonym *bertqa_pseudonyms_get(const bertqa_pseudonyms *pseudonyms, size_t index);
 
@@ -840,11 +837,11 @@ typedef int32_t bertqa_replacement;
 enum {
   BERTQA_REPLACEMENT_LABEL = 0, /* its label in brackets: "[PER]" */
   BERTQA_REPLACEMENT_TEXT = 1,  /* `text`, for every entity */
-  /* A star for each letter, digit and other character; spaces and punctuation marks stay:
-   * "***-**-1234". The last `keep` of these characters stay, too, but at most half of an entity's. */
+  /* A star for each letter, digit and other character; spaces and punctuation marks stay: "***-**-1234".
+   * The last `keep` of these characters also stay, but at most half of an entity's. */
   BERTQA_REPLACEMENT_MASK = 2,
   /* Its label and the first 32 hexadecimal digits of HMAC-SHA-256 of its bytes with `key`:
-   * "[PER_4b7d...]". The same bytes always give the same; without the key nobody can try values. */
+   * "[PER_4b7d...]". The same bytes always give the same digits; without the key nobody can test values. */
   BERTQA_REPLACEMENT_HASH = 3,
   /* Its name among `pseudonyms`: "[PER_3]". A part of the text that looks like a name becomes
    * "[LITERAL_1]" and so on, so that bertqa_restore returns exactly the text. */
@@ -869,11 +866,10 @@ typedef struct bertqa_redact_options {
 
 void bertqa_redact_options_init(bertqa_redact_options *options, size_t struct_size);
 
-/* Writes the text with its entities replaced. Overlapping entities are replaced as one, with the label
- * of the one that begins first; of several that begin there, the longest. A character is replaced as a
- * whole, with its combining marks.
- * Writes at most `capacity` bytes, without a NUL; *needed is set to the needed size, and if that is
- * above capacity nothing is written.
+/* Writes the text with its entities replaced. Overlapping entities are replaced as one, with the label of
+ * the one that begins first, or of the longest that begins there. A character is replaced as a whole, with
+ * its combining marks. Writes at most `capacity` bytes, without a NUL. Sets *needed to the needed size, and
+ * writes nothing if that is above capacity.
  * lists: [list_count], of this text; an entry may be NULL. A stopped call may leave a part of the result
  * in `output`, and new names in `pseudonyms`.
  * Errors: INVALID_ARGUMENT, also for too small a capacity and for an entity outside of the text;
@@ -884,8 +880,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_redact(const char *text, size_t length,
                                               const bertqa_redact_options *options, char *output,
                                               size_t capacity, size_t *needed);
 
-/* Writes the text with each name of `pseudonyms` replaced by its value: what bertqa_redact had replaced,
- * in a whole text or in parts of it. output, capacity, needed, errors: as in bertqa_redact. */
+/* Writes the text with each name of `pseudonyms` replaced by its value, which undoes bertqa_redact in a
+ * whole text or in parts of it. output, capacity, needed, errors: as in bertqa_redact. */
 BERTQA_MUST_CHECK bertqa_status bertqa_restore(const char *text, size_t length,
                                                const bertqa_pseudonyms *pseudonyms,
                                                const bertqa_call_options *call, char *output,
@@ -893,8 +889,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_restore(const char *text, size_t length,
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
-/* The Arrow C Data Interface (https://arrow.apache.org/docs/format/CDataInterface.html), as it is
- * published there to be copied: columns of any Arrow library, without linking one. */
+/* The Arrow C Data Interface, copied from https://arrow.apache.org/docs/format/CDataInterface.html: columns
+ * of any Arrow library, without linking one. */
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 
@@ -930,15 +926,15 @@ struct ArrowArray {
 #endif /* ARROW_C_DATA_INTERFACE */
 
 /* A column of texts: its values and its type, which is utf8, large_utf8, utf8_view or the binary type
- * of the same layout, or null. It is read in place during the call, neither copied nor released: the
- * caller keeps it. Every offset, count and pointer in the structs is checked. The lengths of the
- * buffers behind them are not part of Arrow's structs, except for views, so they are trusted. */
+ * of the same layout, or null. It is read in place during the call, neither copied nor released: the caller
+ * owns it. Every offset, count and pointer in the structs is checked. The lengths of the buffers behind
+ * them are not part of Arrow's structs, except for views, so they are trusted. */
 typedef struct bertqa_column {
   const struct ArrowArray *array;
   const struct ArrowSchema *schema;
 } bertqa_column;
 
-/* bertqa_answer_batch over columns: row by row, or one question for all documents when its column has
+/* Runs bertqa_answer_batch over columns: row by row, or one question for all documents if its column has
  * the length 1. top_k must be 1. A row with a null has a null answer.
  *
  * answers, schema: filled on success, for the caller to release; on failure their release is NULL.

@@ -157,7 +157,7 @@ def minilm(directory):
 
 def bge(directory):
     """bge-small-en-v1.5, bge-base-zh-v1.5, snowflake-arctic-embed-s, e5-base-v2: pooling `cls`,
-    `do_lower_case` beside a tokenizer that does so"""
+    `do_lower_case` and a tokenizer that does so"""
     model(directory, "BertModel")
     bert(directory)
     modules(directory, "cls", max_seq_length=512, do_lower_case=True)
@@ -203,7 +203,7 @@ def mpnet(directory):
 
 def distilroberta(directory):
     """all-distilroberta-v1, all-roberta-large-v1: the class for pretraining, `vocab.json` and `merges.txt`
-    beside `tokenizer.json`"""
+    next to `tokenizer.json`"""
     model(directory, "RobertaForMaskedLM", vocab_size=700)
     byte_level(directory, ("tokenizer.json", "vocab.json"))
     modules(directory, max_seq_length=128)

@@ -304,9 +304,9 @@ typedef struct bertqa_context_options {
   int32_t threads;
   bertqa_precision precision; /* default BERTQA_PRECISION_AUTO */
   bertqa_isa isa;             /* default BERTQA_ISA_AUTO */
-  /* Default off. On: loads only the vocabulary and tokenizer settings. Such a context tokenizes;
-   * other functions return BERTQA_ERROR_WRONG_MODEL. The model may then also be a vocab.txt or
-   * tokenizer.json file. */
+  /* Default off. On: loads only the vocabulary and tokenizer settings. The context can tokenize; other
+   * functions return BERTQA_ERROR_WRONG_MODEL. The model may then also be a vocab.txt or tokenizer.json
+   * file. */
   bertqa_switch tokenizer_only;
   /* The default model to load if no model is named: BERTQA_TASK_ANSWER (also the default 0),
    * _CLASSIFY, _EMBED, _PREDICT or _ENTITIES. */
@@ -493,7 +493,7 @@ typedef struct bertqa_answer_options {
    * is likely to answer better, at most 7 (more if there are 128 or more), or all if none has a word of the
    * question; with doc_stride: all. n > 0: the n best. -1: all. */
   int32_t max_windows;
-  /* Default off: returns the best spans whatever their scores. On: returns no span if the summary's
+  /* Default off: returns the best spans, regardless of their scores. On: returns no span if the summary's
    * is_impossible is set. */
   bertqa_switch handle_impossible_answer;
   /* Default on: an answer has whole words, does not split an e-mail or web address, a path or name with

@@ -60,7 +60,7 @@ typedef struct bertqa_train_options {
   bertqa_algorithm algorithm;
   int32_t min_word_length;    /* in code points, 1...255; default 0: 3 */
   int32_t min_distinct_words; /* a text with fewer is too short to classify; default 0: 3 */
-  int32_t max_ngram;          /* 1 (default, 0, too): words; 2: and pairs of neighbouring words */
+  int32_t max_ngram;          /* 1 (also the default 0): words; 2: also pairs of neighbouring words */
   bertqa_switch tf_idf;       /* weigh counts by TF-IDF, scaled to length 1; default off */
   int32_t min_document_count; /* words in fewer texts are omitted, at least 1; default 0: 1 */
   int32_t max_vocabulary;     /* the most frequent words are kept, 1...2^28; default 0: 262144 */
@@ -274,7 +274,7 @@ typedef struct bertqa_word_counts_options {
   size_t struct_size;
   const bertqa_call_options *call;
   int32_t min_word_length; /* in code points, 1...255; default 0: 3 */
-  int32_t max_ngram;       /* 1 (default, 0, too): words; 2: and pairs of neighbouring words */
+  int32_t max_ngram;       /* 1 (also the default 0): words; 2: also pairs of neighbouring words */
 } bertqa_word_counts_options;
 
 #define BERTQA_WORD_COUNTS_OPTIONS_INIT \
@@ -359,7 +359,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_import(const bertqa_contex
 
 /* Writes the state and its model's fingerprint as bytes, for storage or for another process. Writes at most
  * `capacity` bytes. Sets *length to the needed size, and writes nothing if that is above capacity.
- * Errors: INVALID_ARGUMENT, also for too small a capacity. */
+ * Errors: INVALID_ARGUMENT, also if capacity is too small. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_serialize(const bertqa_sequence_state *state,
                                                                 void *bytes, size_t capacity,
                                                                 size_t *length);
@@ -872,7 +872,7 @@ void bertqa_redact_options_init(bertqa_redact_options *options, size_t struct_si
  * writes nothing if that is above capacity.
  * lists: [list_count], of this text; an entry may be NULL. A stopped call may leave a part of the result
  * in `output`, and new names in `pseudonyms`.
- * Errors: INVALID_ARGUMENT, also for too small a capacity and for an entity outside of the text;
+ * Errors: INVALID_ARGUMENT, also if capacity is too small and for an entity outside of the text;
  * TOO_LARGE; OUT_OF_MEMORY; CANCELLED; DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_redact(const char *text, size_t length,
                                               const bertqa_entity_list *const *lists,

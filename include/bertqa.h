@@ -44,9 +44,9 @@
  *
  * CONTENTS. This header: status and errors, options of every call, contexts, tokens, answers, logits,
  * classification, entities, embeddings, quantizing, the process. bertqa_experimental.h, in the same
- * library: training classifiers, labelling by example, recurrent language models, finding and redacting
- * personal data, Arrow columns. Functions there are younger and may change in a minor version; those here
- * may not.
+ * library: training classifiers, labelling by example, vectors of tokens, counting words, recurrent language
+ * models, searching a collection, finding and redacting personal data, Arrow columns. Functions there are
+ * younger and may change in a minor version; those here may not.
  *
  * NAMES. bertqa_OBJECT_VERB. ..._count and ..._get read a list. Lengths, counts, indices and offsets are
  * size_t; ids of words and labels, and options, are int32_t. Booleans in results are int32_t with names

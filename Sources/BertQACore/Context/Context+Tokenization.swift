@@ -8,7 +8,8 @@ extension Context {
     try TextLimit.check(text, "text")
     guard let tokenizer = engine.tokenizer else {
       throw BertQAError(
-        .wrongModel, "\(info.directory) has the architecture \(info.architecture), which reads words, not tokens")
+        .wrongModel,
+        "\(info.directory) has the architecture \(info.architecture), which reads words, not tokens")
     }
     let monitor = CallMonitor(call)
     try monitor.check()

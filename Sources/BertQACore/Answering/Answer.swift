@@ -1,8 +1,8 @@
 /// One answer: a range of a document. Its text is exactly the document's bytes from `bytes.start` up to
 /// `bytes.end`.
 ///
-/// Code points and UTF-16 units count as after decoding with replacement: each maximal invalid sequence of
-/// bytes is one U+FFFD.
+/// Code points and UTF-16 units are counted after decoding with replacement: each maximal invalid sequence of bytes
+/// is one U+FFFD.
 public struct Answer: Sendable, Equatable {
   /// The document's position among those of the question.
   public let documentIndex: Int
@@ -17,14 +17,14 @@ public struct Answer: Sendable, Equatable {
 
   /// `startLogit` + `endLogit`.
   public let score: Float
-  /// The probability that this answer is right, 0 to 1. If the model has a calibration: the probability that there is
-  /// an answer, times this one's share in a softmax over all spans that were read; else its share in the softmax over
-  /// these spans and the no-answer candidate. A higher gap has the higher probability, and with
-  /// `noAnswerProbability` all sum to 1 at most.
+  /// The probability that this answer is right, 0 to 1. With a calibration of the model: the probability that an
+  /// answer exists, times this answer's share in a softmax over all spans that were read. Otherwise: its share in the
+  /// softmax over these spans and the no-answer candidate. A higher gap means a higher probability. All probabilities
+  /// and `noAnswerProbability` sum to at most 1.
   public let probability: Float
-  /// Compares answers of sections, documents and questions: `score` less the null score of the same section, less up
-  /// to 3 for a section that has fewer of the question's words than the best one, and more if it is the best answer of
-  /// several sections. With `documentStride`: `score` less the least null score of all windows.
+  /// Compares answers of sections, documents and questions: `score` minus the null score of the same section, minus
+  /// up to 3 for a section with fewer of the question's words than the best one. Raised for the best answer of
+  /// several sections. With `documentStride`: `score` minus the lowest null score of all windows.
   public let gap: Float
 
   public let startLogit: Float

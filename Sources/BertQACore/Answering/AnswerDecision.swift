@@ -1,7 +1,7 @@
 import Glibc
 
-/// Decides by the gap whether a question is impossible, and computes the probability of that. Only this knows the
-/// effect of the number of windows whose raw scores are compared.
+/// Decides by the gap whether a question is impossible, and computes the probability of that. Only this type knows
+/// the effect of the number of windows whose raw scores are compared.
 struct AnswerDecision: Sendable, Equatable {
   /// The threshold for one window.
   var threshold: Float = 0
@@ -25,6 +25,7 @@ struct AnswerDecision: Sendable, Equatable {
     calibration?.answerChance(gap: Double(gap) - rise(windows: windows))
   }
 
-  /// The best of n similar scores exceeds one by about a multiple of ln n, as their tail falls exponentially.
+  /// The best of n similar scores exceeds a single one by about a multiple of ln n, because their tail falls
+  /// exponentially.
   private func rise(windows: Int) -> Double { rise * log(Double(max(1, windows))) }
 }

@@ -1,16 +1,16 @@
-/// Options for answering a question. The names in parentheses are those of the C header, which error messages use,
-/// too. Defaults are those of Hugging Face's pipeline if it has the option.
+/// Options for answering a question. The names in parentheses are those of the C header and of error messages.
+/// Defaults are those of Hugging Face's pipeline if it has the option.
 public struct AnswerOptions: BatchOptions, Sendable {
   /// The maximum number of answers (`top_k`), 1 to 1000.
   public var topK = 1
 
-  /// The number of tokens in a window, including the question and special tokens (`max_seq_len`); at least 8; nil: 384,
-  /// or as many as the model takes if it is for long texts. A model with fewer positions lowers it to their number.
+  /// The number of tokens in a window, including the question and special tokens (`max_seq_len`); at least 8; nil:
+  /// 384, or the maximum of a model for long texts. Lowered to the model's number of positions.
   public var maxSequenceLength: Int?
 
-  /// nil: a long document is read in sections, ranked by the question's words. n: as by Hugging Face's pipeline, in
-  /// windows of which two neighbours share n tokens (`doc_stride`), 0 or more, and whose scores are compared as they
-  /// are. An answer longer than n may be cut by a window's border.
+  /// nil: a long document is read in sections, ranked by the question's words. n, 0 or more: it is read in windows
+  /// that share n tokens with their neighbours (`doc_stride`), and raw scores are compared, as by Hugging Face's
+  /// pipeline. A window's border may cut an answer longer than n.
   public var documentStride: Int?
 
   /// The maximum number of tokens in an answer before it is aligned to words (`max_answer_len`), 1 to 10,000.
@@ -20,33 +20,33 @@ public struct AnswerOptions: BatchOptions, Sendable {
   /// windows are short.
   public var maxQuestionLength: Int?
 
-  /// 0 searches all pairs of start and end. n looks only at the n best starts and the n best ends of each
-  /// window (`n_best_size`), as BERT's original script does with 20. 0 to 1000.
+  /// 0 searches all pairs of start and end. n considers only the n best starts and the n best ends of each window
+  /// (`n_best_size`), as BERT's original script does with 20. 0 to 1000.
   public var nBestSize = 0
 
   /// Returns no answers if the document probably has none (`handle_impossible_answer`).
   public var handlesImpossibleAnswer = false
 
-  /// Extend answers to whole words and whole expressions, such as an e-mail address or a number with its unit,
-  /// and leave out those without a letter, digit or symbol (`align_to_words`). false: the model's spans, of whole
-  /// characters and without white space around them.
+  /// Extends answers to whole words and whole expressions, such as an e-mail address or a number with its unit, and
+  /// omits those without a letter, digit or symbol (`align_to_words`). false: the model's spans, of whole characters
+  /// and without white space around them.
   public var alignsToWords = true
 
   /// The maximum number of windows to read, over all documents of the question (`max_windows`): those that match the
-  /// question's words best. 0: as many as it takes, which is all with `documentStride`. -1: all.
+  /// question's words best. 0: as many as needed; with `documentStride`, all. -1: all.
   public var maxWindows = 0
 
   /// A question is impossible if the gap of its best answer is below this (`no_answer_threshold`). nil: the model's
   /// threshold, which with `documentStride` depends on the number of windows.
   public var noAnswerThreshold: Float?
 
-  /// A deadline or cancellation ends the reading, not the call: results are those of the windows that were read by
-  /// then, none if there were none, and their `stop` says so (`partial`). Windows are read in the order of their rank.
+  /// A deadline or cancellation ends the reading, not the call (`partial`). The results are those of the windows read
+  /// so far, none if no window was read; `stop` gives the reason. Windows are read in the order of their rank.
   public var allowsPartial = false
 
   public var call = CallOptions()
 
-  /// Without the ways to stop, which only end the reading.
+  /// Without the deadline and cancellation, which end only the reading.
   package var marshallingCall: CallOptions {
     guard allowsPartial else { return call }
     var call = call
@@ -115,7 +115,7 @@ struct AnswerSettings {
       "is \(value), but must be \(bound)")
   }
 
-  /// Returns the windows of a document beside a question.
+  /// Returns the windows of a document that are read with a question.
   func windows(
     questionTokens: Int, of document: PreparedDocument, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> [TokenWindow] {

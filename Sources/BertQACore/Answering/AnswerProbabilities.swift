@@ -6,8 +6,8 @@ struct AnswerProbabilities {
   private let chance: Double
 
   /// - Parameters:
-  ///   - searches: by document. Spans without content are no candidates but have their share.
-  ///   - gap: that of the best candidate.
+  ///   - searches: by document. Spans without content are not candidates but have their share.
+  ///   - gap: the best candidate's.
   ///   - null: the score of "no answer".
   ///   - windows: the number of windows read.
   init(

@@ -7,26 +7,27 @@ public struct AnswerResult: Sendable, Equatable {
     case emptyDocument
   }
 
-  /// Best first, by `gap`; they do not overlap. Of equal gaps the earlier one, then the shorter one. Equal texts of
-  /// several sections are one answer.
+  /// Best first, by `gap`, without overlaps. Of equal gaps, the earlier answer comes first, then the shorter one.
+  /// Equal texts of several sections are one answer.
   public let answers: [Answer]
 
-  /// The score of "no answer", which is the start logit + end logit of [CLS], in the section of the best answer. With
-  /// `documentStride`: the least of all windows. 0 if no window was read.
+  /// The score of "no answer" (start logit + end logit of [CLS]) in the section of the best answer. With
+  /// `documentStride`: the lowest of all windows. 0 if no window was read.
   public let nullScore: Float
 
-  /// That of the best candidate; -∞ if there is no candidate.
+  /// The best candidate's gap; -∞ if there is no candidate.
   public let gap: Float
 
-  /// The probability that there is no answer. If the model has a calibration, it depends on `gap` only, and with
-  /// `documentStride` on `windowCount`; else it is the share of "no answer" in the softmax that gives the answers' probabilities.
+  /// The probability that there is no answer. With a calibration of the model, it depends only on `gap` and, with
+  /// `documentStride`, on `windowCount`. Otherwise it is the share of "no answer" in the softmax that gives the
+  /// answers' probabilities.
   public let noAnswerProbability: Float
 
-  /// True if `gap` is below the threshold, whatever `handlesImpossibleAnswer` is.
+  /// True if `gap` is below the threshold, regardless of `handlesImpossibleAnswer`.
   public let isImpossible: Bool
 
-  /// The threshold that was applied: the options', else the model's. With `documentStride` that rises with the logarithm
-  /// of `windowCount` if the model says so.
+  /// The applied threshold: the options', else the model's. With `documentStride`, the model's rises with the
+  /// logarithm of `windowCount` if the model specifies that.
   public let noAnswerThreshold: Float
 
   /// True if the question had more than `maxQuestionLength` tokens; the rest was not read.
@@ -35,18 +36,18 @@ public struct AnswerResult: Sendable, Equatable {
   /// The number of windows that the model read.
   public let windowCount: Int
 
-  /// The number of windows that it did not read.
+  /// The number of windows that the model did not read.
   public let skippedWindowCount: Int
 
-  /// Why it read no more.
+  /// Why no further window was read.
   public let stop: ReadingStop
 
-  /// nil if there was something to read, or if that is not known. The question, if neither has tokens.
+  /// nil if there was something to read, or if this is unknown. `.emptyQuestion` if neither has tokens.
   public let emptyInput: EmptyInput?
 }
 
 extension AnswerResult {
-  /// That of a question whose texts are empty, or of which no window was read.
+  /// The result for a question whose texts are empty, or for which no window was read.
   static func empty(
     _ input: EmptyInput?, questionWasTruncated: Bool = false, noAnswerThreshold: Float,
     skippedWindowCount: Int = 0, stop: ReadingStop = .all

@@ -1,11 +1,11 @@
-/// The prepared documents of a call: a text that several items ask is tokenized once.
+/// The prepared documents of a call: a text that several items share is tokenized once.
 struct DocumentCache {
   private struct Key: Hashable {
     let start: UnsafePointer<UInt8>?
     let count: Int
   }
 
-  /// By the text's address: the last item that asks it.
+  /// By the text's address: the last item that uses it.
   private var lastUse: [Key: Int] = [:]
   private var prepared: [Key: PreparedDocument] = [:]
   private var tokensKept = 0
@@ -28,7 +28,7 @@ struct DocumentCache {
     }
   }
 
-  /// - Parameter index: the item that asks the document.
+  /// - Parameter index: the item that uses the document.
   mutating func prepared(
     _ document: QuestionItem.Document, _ index: Int, _ tokenizer: any Tokenizer, keepsSections: Bool,
     _ monitor: CallMonitor

@@ -2,9 +2,9 @@ import Glibc
 
 /// The best spans of all documents of a question, as one list in which no answer occurs twice.
 ///
-/// Answers are equal if their texts are, apart from case, white space, and punctuation at the ends. An answer that is
-/// the best one of several sections has the score T · ln Σ exp(score / T) over these sections, with the softmax's
-/// temperature T: its share of the softmax is then the sum of theirs. Other equal spans are left out.
+/// Answers are equal if their texts are, ignoring case, white space, and punctuation at the ends. The best answer of
+/// several sections has the score T · ln Σ exp(score / T) over these sections, with the softmax's temperature T, so
+/// that its share of the softmax is the sum of theirs. Other equal spans are omitted.
 struct FoundAnswers {
   /// A document's spans.
   struct Source {
@@ -16,7 +16,7 @@ struct FoundAnswers {
   struct Entry {
     let document: Int
     let span: TopSpans.Taken
-    /// That of the span, raised by its equals in other sections.
+    /// The span's score, raised by its equals in other sections.
     var score: Float
     /// nil if the answer has no equals.
     fileprivate let text: String?
@@ -25,15 +25,15 @@ struct FoundAnswers {
   /// Best first; no two of one document overlap.
   private(set) var entries: [Entry] = []
   private var sources: [Source]
-  /// nil if equal answers are several.
+  /// nil if equal answers are kept.
   private let temperature: Double?
   /// The best spans of the best sections, which support their equals.
   private var supporting: [Entry] = []
   private var supportingTexts: [String: [Int]] = [:]
 
-  /// The sections that can support an answer: the best ones, as scores count exponentially.
+  /// The number of sections that can support an answer: only the best, because scores count exponentially.
   private static let mostSupporting = 50
-  /// Longer answers have no equals.
+  /// Longer answers are never equal to others.
   private static let longestText = 512
 
   /// - Parameters:
@@ -69,7 +69,7 @@ struct FoundAnswers {
     }
   }
 
-  /// Takes the best spans of all documents, of equal ones the best.
+  /// Takes the best spans of all documents; of equal ones, the best.
   private mutating func takeSpans(_ count: Int, _ monitor: CallMonitor) throws(BertQAError) {
     var heads: [TopSpans.Taken?] = []
     for index in sources.indices { heads.append(try sources[index].spans.next(monitor)) }
@@ -90,7 +90,7 @@ struct FoundAnswers {
     }
   }
 
-  /// Puts the answers that are the best of several sections in their place.
+  /// Raises the answers that are the best of several sections, and sorts again.
   private mutating func support(_ count: Int) {
     let known = Set(entries.compactMap(\.text))
     entries = entries.map { entry in
@@ -117,7 +117,7 @@ struct FoundAnswers {
     entries = best
   }
 
-  /// Returns the answer with this text if it is the best one of several sections: the first, with the score of all.
+  /// Returns the answer with this text if it is the best of several sections: the first one, with the score of all.
   private func group(_ text: String) -> Entry? {
     guard let temperature, let equals = supportingTexts[text], equals.count > 1 else { return nil }
     var best = supporting[equals[0]]

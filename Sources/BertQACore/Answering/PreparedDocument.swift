@@ -2,14 +2,14 @@ import Glibc
 
 /// A document that is tokenized once and answers any number of questions, from any number of threads.
 ///
-/// It works with the context that made it, which it outlives, and with others of the same vocabulary and tokenizer
-/// settings.
+/// It works with the context that made it and with others of the same vocabulary and tokenizer settings. It may
+/// outlive its context.
 public final class PreparedDocument: @unchecked Sendable {
   // Sendable: immutable once initialised.
 
   let tokenized: TokenizedText
   private let positions: TextPositions
-  /// nil: found when they are asked for.
+  /// nil: found on demand.
   private let sections: TextSections?
   private let ownsText: Bool
   /// The memory that the document accounts for.
@@ -65,7 +65,7 @@ public final class PreparedDocument: @unchecked Sendable {
       monitor)
   }
 
-  /// The tokens of a document that may fit in one window of the default length.
+  /// The maximum number of tokens of a document that may fit in one window of the default length.
   private static let fewTokens = 256
 
   private init(

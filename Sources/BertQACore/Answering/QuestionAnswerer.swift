@@ -32,7 +32,7 @@ struct QuestionAnswerer: Sendable {
 
   var tokenizer: any Tokenizer { reader.tokenizer }
 
-  /// Tokenizes a copy of `text`, which can be asked many questions.
+  /// Tokenizes a copy of `text` for many questions.
   func prepare(
     _ text: UnsafeBufferPointer<UInt8>, _ call: CallOptions = CallOptions()
   ) throws(BertQAError) -> PreparedDocument {
@@ -46,8 +46,8 @@ struct QuestionAnswerer: Sendable {
     try all(options) { options throws(BertQAError) in try answerEach(items, options) }
   }
 
-  /// The items that are worked on at once: their documents' bytes, and their number. Their tokens and logits are in
-  /// memory together, so that a memory limit makes groups smaller.
+  /// The limits of a group of items: the bytes of their documents, and their number. Their tokens and logits are in
+  /// memory together, so a memory limit makes groups smaller.
   private static let (groupBytes, groupItems) = (512 << 10, 4096)
   /// The approximate memory of a byte of text, and of the small objects of an item.
   private static let (byteBytes, itemBytes) = (32, 16_384)
@@ -151,7 +151,7 @@ private struct QuestionBatch {
 
   /// Makes an item's result, and releases its logits, as soon as its last section is read.
   /// - Parameters:
-  ///   - work: by item of the group: what is not finished.
+  ///   - work: the unfinished work, by item of the group.
   ///   - preparedEnd: the end of the items that have a result or are in `work`.
   private mutating func read(
     _ group: Range<Int>, _ work: inout [QuestionWork?], _ preparedEnd: inout Int

@@ -204,7 +204,7 @@ final class QuestionWork {
       windowCount: readCount, skippedWindowCount: sections.count - readCount, stop: stop, emptyInput: nil)
   }
 
-  /// Returns a document's logits such that the scores of spans compare over all sections.
+  /// Returns a document's logits, changed so that the scores of spans are comparable over all sections.
   private func compared(_ document: Int, _ options: AnswerOptions) throws(BertQAError) -> WindowLogits {
     var logits = logits[document]
     // The arrays that are changed are copied.
@@ -222,7 +222,7 @@ final class QuestionWork {
     return logits
   }
 
-  /// True if the scores of all spans have one null score.
+  /// True if all spans are compared with the same null score.
   private var comparesRawScores: Bool { ranking == nil || plan.comparesRawScores }
 
   /// 0 if no section was read.

@@ -7,35 +7,36 @@ struct ReadingPlan: Equatable {
     case all
     /// The best by rank.
     case best(Int)
-    /// As many as it takes: until no section left is likely to answer better, or `mostSections(of:)`.
+    /// As many as needed: until no remaining section is likely to answer better, at most `mostSections(of:)`.
     case enough
   }
 
   let limit: Limit
-  /// True if answers of different windows are compared by their raw scores, as Hugging Face's pipeline does. False: by
-  /// their scores less that of "no answer" in the same section, less what the section's rank subtracts.
+  /// True if answers of different windows are compared by their raw scores, as by Hugging Face's pipeline. False: by
+  /// their scores minus that of "no answer" in the same section, minus what the section's rank subtracts.
   let comparesRawScores: Bool
-  /// True if a call that is stopped keeps what it has read: all sections are read in rounds then, best ranks first.
+  /// True if a stopped call keeps what it has read. All sections are then read in rounds, best ranks first.
   var isPartial = false
 
   /// What the lowest rank subtracts from the scores of a section, in logits.
   static let rankWeight: Float = 3
-  /// A section's answer rarely has a larger gap before its rank is subtracted. If that would not make it the best, no
-  /// further section is read.
+  /// Before its rank is subtracted, a section's answer rarely has a larger gap. If even this gap would not make a
+  /// section's answer the best, no further section is read.
   static let highGap: Float = 1
-  /// The sections that are read before the answer is looked at.
+  /// The number of sections read before the answer is examined.
   static let roundSize = 3
-  /// The sections that a round of a partial call reads if the answer does not decide whether there is a next one.
+  /// The number of sections in a round of a partial call if the answer does not decide whether another round follows.
   static let partialRoundSize = 8
 
-  /// Returns how many of `count` sections are read at most: 7 of up to 127, and a round more for each doubling. In books
-  /// the answer's section is less often among the first 7 (`Benchmarks/long_documents.py Benchmarks/books.jsonl`).
+  /// Returns the maximum number of sections to read of `count`: 7 of up to 127, and a round more for each doubling.
+  /// In books the answer's section is less often among the first 7
+  /// (`Benchmarks/long_documents.py Benchmarks/books.jsonl`).
   static func mostSections(of count: Int) -> Int {
     7 + roundSize * max(0, Int.bitWidth - count.leadingZeroBitCount - 7)
   }
 
-  /// Returns the plan for sections of which none may have a word of the question, such as one in another language: then
-  /// no rank says which sections are enough.
+  /// Returns the plan for known or unknown ranks. If no section has a word of the question, such as one in another
+  /// language, no rank tells which sections are enough.
   func withRanks(known: Bool) -> ReadingPlan {
     guard limit == .enough, !known else { return self }
     return ReadingPlan(limit: .all, comparesRawScores: comparesRawScores, isPartial: isPartial)
@@ -56,7 +57,7 @@ struct ReadingPlan: Equatable {
   /// True if no further section is likely to answer better.
   /// - Parameters:
   ///   - gap: that of the best answer so far.
-  ///   - rank: that of the best section left.
+  ///   - rank: the best remaining section's.
   func isEnough(gap: Float, rank: Double) -> Bool { gap >= Self.highGap - Self.penalty(ofRank: rank) }
 
   /// Returns what a rank of 0...1 subtracts from a section's scores.
@@ -67,7 +68,7 @@ struct ReadingPlan: Equatable {
 public enum ReadingStop: Int32, Sendable {
   /// All were read.
   case all = 0
-  /// No section left is likely to answer better.
+  /// No remaining section is likely to answer better.
   case enough = 1
   /// `maxWindows`, or by default `ReadingPlan.mostSections(of:)`.
   case limit = 2

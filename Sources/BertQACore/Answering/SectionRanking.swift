@@ -8,9 +8,9 @@ struct DocumentSection: Equatable {
 
 /// BM25 (k1 1.2, b 0.75) of sections against a question. The statistics are those of all sections of all documents.
 ///
-/// Terms are the first six letters of words and their digits, in lower case and without accents, so that "invented" and
-/// "inventor" are one term. Of Hangul, whose letters are syllables, they are the first two. Scripts without spaces have
-/// terms of one character. Six letters rank as well as Porter's stems, which exist for few languages.
+/// Terms are the first six letters of words and their digits, in lower case and without accents, so that "invented"
+/// and "inventor" are one term. In Hangul, whose letters are syllables, they are the first two. In scripts without
+/// spaces, each character is a term. Six letters rank as well as Porter's stems, which exist for few languages.
 struct SectionRanking {
   private static let k1 = 1.2
   private static let b = 0.75

@@ -40,7 +40,7 @@ struct SpanSearch {
 
   /// - Parameters:
   ///   - document: whose tokens have content; nil: every span is a candidate.
-  ///   - alignsToWords: whether content is that of a token's word. Else it is whatever is not white space.
+  ///   - alignsToWords: true if a token has the content of its word. Otherwise anything but white space is content.
   init(
     logits: WindowLogits, maxLength: Int, document: PreparedDocument? = nil, alignsToWords: Bool = true,
     _ monitor: CallMonitor
@@ -69,7 +69,7 @@ struct SpanSearch {
     }
   }
 
-  /// Word by word from the end, as an answer has the whole of a word.
+  /// Goes word by word from the end, because an answer has whole words.
   private mutating func fillContentDistances(
     of run: Run, _ document: PreparedDocument, _ alignsToWords: Bool, _ monitor: CallMonitor
   ) throws(BertQAError) {

@@ -3,7 +3,7 @@ import Glibc
 /// One softmax over all spans of a question's documents, and the no-answer candidate if it takes part.
 struct SpanSoftmax {
   private let reference: Float
-  /// What scores are multiplied by: 1 / temperature.
+  /// The factor of scores: 1 / temperature.
   private let scale: Double
   private let total: Double
 
@@ -20,7 +20,7 @@ struct SpanSoftmax {
     scale = 1 / temperature
     var total = null.map { [reference, scale] in exp((Double($0) - Double(reference)) * scale) } ?? 0
     for logits in documents {
-      // Without spans no share is asked for.
+      // Without spans, no share is needed.
       for index in logits.windows.indices where reference > -.infinity {
         try monitor.check()
         total += Self.sum(ofRowsLastIn: index, logits, maxLength, reference: reference, scale: Float(scale))

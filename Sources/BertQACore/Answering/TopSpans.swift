@@ -1,8 +1,8 @@
 /// The best candidates whose byte ranges do not overlap, taken greedily from the best one down.
 ///
-/// Once a candidate is taken, the others that do not overlap it lie wholly before or wholly behind it. So
-/// the candidates left are always those inside a set of intervals, of which each keeps its best one:
-/// exact, with two interval queries per answer.
+/// Once a candidate is taken, the others that do not overlap it lie wholly before or after it. So the remaining
+/// candidates are always those inside a set of intervals, each of which keeps its best one. This is exact and takes
+/// two interval queries per answer.
 struct TopSpans {
   struct Taken {
     var span: ScoredSpan
@@ -51,7 +51,7 @@ struct TopSpans {
     var run = 0
     for (index, window) in search.logits.windows.enumerated() where window.tokenCount > 0 {
       while window.firstToken >= search.runs[run].tokens.upperBound { run += 1 }
-      // Of tokens that two windows share, the best one may be the other window's.
+      // The best candidate for tokens that two windows share may be the other window's.
       let best = try search.best(in: window.tokens, of: search.runs[run], monitor)
       if let best, best.window == index { found.append(best) }
     }
@@ -72,7 +72,7 @@ struct TopSpans {
     intervals.append(Interval(run: run, tokens: tokens, best: best))
   }
 
-  /// Without cut expressions at its edges, unless that would overlap what is taken.
+  /// Completes expressions cut at its edges, unless that would overlap what is taken.
   private func wholeExpressions(around bytes: TextRange, _ taken: [Taken]) -> TextRange {
     guard alignsToWords else { return bytes }
     var edges = TextEdges(text: document.text)

@@ -75,7 +75,7 @@ struct WindowLogits {
       "logits that are not finite numbers (window \(windows[index].index) of the document)")
   }
 
-  /// Leaves out the windows that were not stored.
+  /// Drops the windows that were not stored.
   mutating func keepRead(_ monitor: CallMonitor) throws(BertQAError) {
     let read = windows.indices.filter { nullScores[$0] < .infinity }
     guard read.count < windows.count else { return }
@@ -117,8 +117,8 @@ struct WindowLogits {
 
   // MARK: - n_best_size
 
-  /// Leaves the `count` best starts and the `count` best ends of each window, of equals the earlier ones,
-  /// and sets the others to -∞, so that no span with them is a candidate.
+  /// Keeps the `count` best starts and the `count` best ends of each window (of equals, the earlier ones) and sets
+  /// the others to -∞, so that no span with them is a candidate.
   mutating func keepBest(_ count: Int, _ monitor: CallMonitor? = nil) throws(BertQAError) {
     for index in windows.indices {
       try monitor?.check()

@@ -1,7 +1,7 @@
 import Glibc
 
 extension Classification {
-  /// The classification that a model's logits lead to.
+  /// Makes a classification of a model's logits.
   /// - Parameters:
   ///   - logits: finite, one per label, in the order of `labels`.
   ///   - labels: at least one.

@@ -3,8 +3,7 @@ public struct Classification: Sendable {
   /// All labels of the model, most probable first; equal ones in the model's order. Empty if there was not
   /// enough text.
   public var scores: [LabelScore]
-  /// Word-count models: the words that contributed most for and against the first label, by falling
-  /// magnitude.
+  /// Word-count models: the words that contributed most for and against the first label, largest magnitude first.
   public var contributions: [WordContribution] = []
   public var problemType = ProblemType.singleLabel
   /// Word-count models: true if the text has fewer distinct words than the model requires, so there is no

@@ -1,6 +1,6 @@
-/// Zero-shot classification (Yin et al. 2019, Benchmarking Zero-shot Text Classification): a model of entailment judges
-/// for each label of the caller whether a text entails a sentence with it. Probabilities and their order are those of
-/// Hugging Face's zero-shot-classification pipeline.
+/// Zero-shot classification (Yin et al. 2019, Benchmarking Zero-shot Text Classification): for each of the caller's
+/// labels, a model of entailment judges whether a text entails a sentence with the label. Probabilities and their
+/// order are those of Hugging Face's zero-shot-classification pipeline.
 struct Hypotheses {
   private let labels: [String]
   /// By label. The caller keeps their texts.
@@ -86,8 +86,8 @@ struct Hypotheses {
     return (WindowReader.Item(first: text.tokens.ids[...], second: tokens[...], windows: windows), ends)
   }
 
-  /// Returns the logit of a label, from the model's logits for its sentence: of entailment, or by how much it exceeds that
-  /// of contradiction if labels do not exclude each other.
+  /// Returns a label's logit, from the model's logits for its sentence: that of entailment or, if labels do not
+  /// exclude each other, that of entailment minus that of contradiction.
   func logit(_ logits: [Float]) -> Float {
     problemType == .singleLabel ? logits[entailment] : logits[entailment] - logits[contradiction]
   }

@@ -10,9 +10,9 @@ import Glibc
 struct LengthTemperature: Sendable, Equatable {
   var intercept = 0.0
   var slope = 0.0
-  /// 95 % of the texts that it was fitted to have at most as many occurrences; nil: unknown. From there on it grows in
-  /// proportion, so that a longer text has the probabilities of one of this length with the same shares of features.
-  /// Otherwise the small bias of a book that is about no label would add up to certainty.
+  /// 95 % of the texts that it was fitted to have at most as many occurrences; nil: unknown. For longer texts the
+  /// temperature grows in proportion, so that they have the probabilities of a text of this length with the same
+  /// shares of features. Otherwise the small bias of a book about none of the labels would add up to certainty.
   var longest: Int?
 
   /// Leaves logits as they are.

@@ -48,7 +48,7 @@ struct TextClassifier: Sendable {
     return try withBytes(of: Hypotheses.sentences(options)) { sentences throws(BertQAError) in
       let hypotheses = try Hypotheses(sentences, options, names: labels, tokenizer, monitor)
       var results = try [Result<Classification, BertQAError>](results: .missing, count: texts.count, monitor)
-      // Of the texts that the model has not finished: by label, the end of its windows.
+      // For each text that the model has not finished: by label, the end of its windows.
       var ends: [Int: [Int]] = [:]
       // A text's tokens are copied into the slice before the next text is tokenized.
       var part: MemoryLedger?

@@ -85,9 +85,10 @@ extension Context {
     }
   }
 
-  /// Computes a vector for each token of texts: those of the last layer, special tokens included, or those that a model
-  /// of late interaction (ColBERT) has for queries (`promptName` "query") and documents. The windows of a long text
-  /// follow one another. A sparse model (SPLADE) gives the weights of vocabulary pieces instead. The first failure ends the call; its `item` is the text's index.
+  /// Computes a vector for each token of texts, special tokens included: that of the last layer or, in a model of
+  /// late interaction (ColBERT), that for queries (`promptName` "query") or documents. A sparse model (SPLADE) gives
+  /// the weights of vocabulary pieces instead. The windows of a long text follow one another. The first failure ends
+  /// the call; its `item` is the text's index.
   public func embedTokens(
     _ texts: [TextPair], options: EmbedOptions = EmbedOptions()
   ) throws(BertQAError) -> [TokenVectors] {

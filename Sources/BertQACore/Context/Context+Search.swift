@@ -10,8 +10,8 @@ extension Context {
       of: TokenizedText(text: text, tokens: tokens, tokenizer: tokenizer), CallMonitor(call))
   }
 
-  /// Begins a search by the question's words and by its vector, behind the model's prompt for queries.
-  /// - Parameter fingerprint: that of the model of the collection's vectors.
+  /// Begins a search by the question's words and by its vector, computed with the model's prompt for queries.
+  /// - Parameter fingerprint: identifies the model of the collection's vectors.
   package func search(
     question: UnsafeBufferPointer<UInt8>, fingerprint: UnsafeBufferPointer<UInt8>,
     call: CallOptions = CallOptions()
@@ -43,11 +43,11 @@ extension Context {
 
   /// The text whose vector identifies a model.
   private static let probe = "Who signed the lease of the house by the river?"
-  /// The least cosine of the probe's vectors of one model, of any precision and instruction set.
+  /// The lowest cosine of two of the probe's vectors by one model, in any precisions and instruction sets.
   private static let leastCosine: Float = 0.99
 
-  /// Bytes that tell if stored vectors are this model's, whatever its precision and file: the probe's vector, as a scale
-  /// and a row.
+  /// Returns bytes that identify stored vectors as this model's, regardless of its precision and file: the probe's
+  /// vector, as a scale and a row.
   package func vectorFingerprint(call: CallOptions = CallOptions()) throws(BertQAError) -> [UInt8] {
     let vector = try probeVector(call)
     var scale: Float = 0

@@ -46,9 +46,9 @@ public final class Context: Sendable {
     }
   }
 
-  /// Loads the default model for the task `options.defaultModel`. For answers, the environment variable
-  /// BERTQA_MODEL overrides it. Otherwise looks for the model beside the library or program that contains
-  /// this code, in its install prefix, in /usr/local and in /usr.
+  /// Loads the default model for the task `options.defaultModel`. For answers, the environment variable BERTQA_MODEL
+  /// overrides it. Otherwise looks for the model next to the library or program that contains this code, in its
+  /// install prefix, in /usr/local and in /usr.
   public convenience init(
     defaultModelWithOptions options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {
@@ -96,7 +96,7 @@ public final class Context: Sendable {
     if info.task != task { throw wrongModel(needed: task) }
   }
 
-  /// The error for a call that the model cannot do.
+  /// The error for a call that the model cannot serve.
   /// - Parameter purpose: the requested action if it is only a part of the task.
   func wrongModel(needed: ModelTask, for purpose: String? = nil) -> BertQAError {
     if case .tokenizer = engine {

@@ -6,14 +6,14 @@ enum DefaultModel {
   /// The environment variable with the path or name of the question-answering model.
   static var variable: String { "BERTQA_MODEL" }
 
-  /// Returns the path or name in the environment variable; nil if the task is another one, if the variable is not set or
-  /// empty, or if the process runs with raised privileges.
+  /// Returns the path or name in the environment variable; nil for other tasks, if the variable is not set or empty,
+  /// or if the process runs with raised privileges.
   static func chosen(for task: ModelTask) -> String? {
     guard task == .answer, let value = bq_environment(variable), value.pointee != 0 else { return nil }
     return String(cString: value)
   }
 
-  /// Searches beside the library or program that contains this code, then in its install prefix, then in the usual
+  /// Searches next to the library or program that contains this code, then in its install prefix, then in the usual
   /// prefixes.
   static func directory(for task: ModelTask) throws(BertQAError) -> String {
     let candidates = candidates(name(for: task))
@@ -40,9 +40,9 @@ enum DefaultModel {
     return found.isEmpty ? [try directory(for: .answer)] : found
   }
 
-  /// Returns the path of the model that a name which does not exist in the working directory means: an installed
-  /// model, by a name without a slash, or one in the Hugging Face Hub's local cache. The main directory of a model in
-  /// that cache stands for its files. Any other path is returned as it is.
+  /// Returns the path of the model with a name that does not exist in the working directory: an installed model, if
+  /// the name has no slash, or one in the Hugging Face Hub's local cache. The main directory of a model in that cache
+  /// stands for its files. Returns any other path unchanged.
   static func path(of pathOrName: String) -> String {
     guard !pathOrName.isEmpty, !pathOrName.utf8.contains(0) else { return pathOrName }
     if access(pathOrName, F_OK) == 0 {
@@ -71,7 +71,7 @@ enum DefaultModel {
     var directories: [String] = []
     if let binary = bq_path_of_binary().map({ String(cString: $0) }) {
       let home = directoryName(of: resolved(binary))
-      // The Python package bertqa-models installs the last one beside the package bertqa.
+      // The Python package bertqa-models installs the last one next to the package bertqa.
       directories = [
         "bertqa", "models", "../share/bertqa/models", "../../share/bertqa/models", "../../bertqa_models",
       ]
@@ -80,7 +80,7 @@ enum DefaultModel {
     return directories + ["/usr/local", "/usr"].map { "\($0)/share/bertqa/models/\(name)" }
   }
 
-  /// Resolves symbolic links: a link to the library must lead to the files beside the library itself.
+  /// Resolves symbolic links: a link to the library must lead to the files next to the library itself.
   private static func resolved(_ path: String) -> String {
     guard let real = realpath(path, nil) else { return path }
     defer { free(real) }

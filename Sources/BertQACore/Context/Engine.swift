@@ -169,7 +169,7 @@ struct LoadedEngine {
     self.init(.embedding(embedder), info)
   }
 
-  /// - Parameter models: what runs only in f32.
+  /// - Parameter models: the models that run only in f32.
   private static func requireF32(
     _ options: ContextOptions, _ models: String, _ directory: String
   ) throws(BertQAError) {

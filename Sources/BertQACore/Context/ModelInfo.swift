@@ -26,7 +26,7 @@ public struct ModelInfo: Sendable {
   public internal(set) var noAnswerThreshold: Float = 0
   /// A classifier's labels by id.
   public internal(set) var labels: [String] = []
-  /// The number of floats in an embedding; 0 for models of other tasks, and for those that give vectors only to
+  /// The number of floats in an embedding; 0 for models of other tasks, and for those that compute only vectors of
   /// tokens.
   public internal(set) var embeddingLength = 0
   /// The number of floats in a sequence's state; 0 for models of other tasks.
@@ -39,7 +39,7 @@ public struct ModelInfo: Sendable {
   public internal(set) var tokenizer = ""
   /// nil for models of other tasks.
   public internal(set) var embedding: EmbeddingInfo?
-  /// The names of the checkpoint's tensors that nothing reads, such as those of a head for masked words.
+  /// The names of the checkpoint's unused tensors, such as those of a head for masked words.
   public internal(set) var ignoredTensors: [String] = []
 
   /// True if the weights became int8 as the model was loaded, in memory that processes do not share.
@@ -47,7 +47,7 @@ public struct ModelInfo: Sendable {
 
   init(directory: String) { self.directory = directory }
 
-  /// One line for a log about what each start could do without; nil if there is nothing.
+  /// One line for a log about work that each start could avoid; nil if there is none.
   var hint: String? {
     guard isQuantizedAtLoading else { return nil }
     return "quantized the weights of \(directory) to int8, as every start does: "
@@ -66,7 +66,7 @@ public struct ModelInfo: Sendable {
 
 /// How an embedding model turns texts into vectors.
 public struct EmbeddingInfo: Sendable {
-  /// What the model gives, for each text.
+  /// What the model computes for each text.
   public enum Output: String, Sendable {
     case vector
     /// A vector for each token: late interaction.
@@ -78,9 +78,9 @@ public struct EmbeddingInfo: Sendable {
   public let output: Output
   /// The numbers of tokens to which a model of late interaction cuts queries and documents; nil for other models.
   public let interactionLengths: (query: Int, document: Int)?
-  /// How tokens' vectors become one, by sentence-transformers' names; several follow one another.
+  /// How tokens' vectors become one, by sentence-transformers' names; the results of several are joined end to end.
   public let poolings: [String]
-  /// The widths of the linear layers behind the pooling.
+  /// The widths of the linear layers after the pooling.
   public let denseWidths: [Int]
   public let normalizes: Bool
   /// The number of tokens of a window; 0: no limit.
@@ -88,7 +88,7 @@ public struct EmbeddingInfo: Sendable {
   /// In the order of the file.
   public let prompts: [(name: String, text: String)]
   public let defaultPromptName: String?
-  /// False: a prompt's tokens are left out of the vector.
+  /// False: the vector excludes a prompt's tokens.
   public let poolsPrompts: Bool
 }
 

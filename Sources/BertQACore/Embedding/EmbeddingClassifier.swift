@@ -37,7 +37,7 @@ struct LinearHead: Sendable {
     finish: (inout Classification) -> Void = { _ in }
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     let monitor = CallMonitor(options.call)
-    // A text that cannot be read fails before the texts in front of it are classified.
+    // A text that cannot be read fails before earlier texts are classified.
     var results = try [Result<Classification, BertQAError>](results: .missing, count: texts.count, monitor)
     let divisor = temperature.at(occurrences: 0)
     try embedder.forEachVector(of: texts, called: "texts", options) {

@@ -162,7 +162,7 @@ private final class Slice: @unchecked Sendable {
     failures.deallocate()
   }
 
-  /// Throws what concerns the whole call.
+  /// Throws only failures of the whole call.
   func embed(_ index: Int, isCaller: Bool, by embedder: StaticEmbedder) throws(BertQAError) {
     do throws(BertQAError) {
       try embedder.embed(
@@ -207,9 +207,9 @@ private final class StaticScratch {
   /// [width], sums of several groups of rows.
   private var sums: [Double]
 
-  /// A text with this many tokens is counted: the number of different ids is what takes time then.
+  /// Texts of at least this many tokens are counted: the number of distinct ids then determines the time.
   private static let countedTokens = 512
-  /// Rows that are added in single precision, before their sum is added to others in double precision.
+  /// The number of rows added in single precision before their sum is added in double precision.
   private static let groupRows = 64
   private static let keptBytes = 1 << 22
 

@@ -63,7 +63,7 @@ struct TextEmbedder: Embedder {
     }
     let layout = try windows(options)
     let normalizes = options.normalizes ?? defaults.normalizes
-    // Behind a linear layer they have no modes.
+    // After a linear layer, vectors have no pooling modes, so windows are averaged.
     var windows = PooledWindows(count: length, defaults.dense.isEmpty ? pooling : .mean)
     let buffer = try AlignedBuffer<Float>(uninitializedCount: length)
     let vector = UnsafeMutableBufferPointer(start: buffer.base, count: length)
@@ -111,8 +111,8 @@ struct TextEmbedder: Embedder {
   }
 }
 
-/// One vector from those of a text's windows, which are added one at a time: as of all their tokens, except that
-/// windows count the same for `cls`, and by their numbers of tokens for `weightedmean`.
+/// Combines the vectors of a text's windows, added one at a time, into one: that of all their tokens, except that
+/// windows count equally for `cls`, and by their numbers of tokens for `weightedmean`.
 private struct PooledWindows {
   private let modes: [TokenPooling.Mode]
   private var numbers: [Double]
@@ -144,8 +144,8 @@ private struct PooledWindows {
     tokenCount += added
   }
 
-  /// Writes the vector and starts another text. That of one window is its own: products and quotients are exact in
-  /// double precision, or nearly so with a root.
+  /// Writes the vector and starts another text. The vector of a single window is unchanged: products and quotients
+  /// are exact in double precision, or nearly so with a root.
   mutating func take(into vector: UnsafeMutableBufferPointer<Float>) {
     let width = width
     for (part, mode) in modes.enumerated() {

@@ -43,7 +43,7 @@ struct TokenEmbedder: Sendable {
     }
   }
 
-  /// The tokens read at once. Their vectors are in memory at the same time.
+  /// The number of tokens read at once. Their vectors are in memory together.
   private static let sliceTokens = 8192
 
   init(

@@ -15,8 +15,8 @@ public struct TokenVectors: Sendable, Equatable {
     self.isOfPieces = isOfPieces
   }
 
-  /// Returns the sum, over the query's vectors, of each one's largest product with a vector of the document: MaxSim of
-  /// ColBERT (Khattab and Zaharia 2020, https://arxiv.org/abs/2004.12832). 0 without a query or document. Throws
+  /// Returns MaxSim of ColBERT (Khattab and Zaharia 2020, https://arxiv.org/abs/2004.12832): the sum, over the
+  /// query's vectors, of the largest dot product with a vector of the document. 0 without a query or document. Throws
   /// `.invalidArgument` if the sum is not finite.
   /// - Parameters:
   ///   - query: [rows][width]
@@ -35,7 +35,7 @@ public struct TokenVectors: Sendable, Equatable {
       var best = -Float.infinity
       for candidate in stride(from: 0, to: document.count, by: width) {
         let product = product(first + row, other + candidate, width)
-        // A product that is not a number makes the sum one.
+        // A NaN product makes the sum NaN.
         if product > best || product.isNaN { best = product }
       }
       sum += Double(best)

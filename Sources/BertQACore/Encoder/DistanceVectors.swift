@@ -182,7 +182,7 @@ final class DistanceBiases: Sendable {
     }
   }
 
-  /// Returns the head's number for distance 0. Those for other distances are beside it.
+  /// Returns the head's number for distance 0. Those for other distances are next to it.
   func base(head: Int) -> UnsafePointer<Float> {
     UnsafePointer(elements.base + head * 2 * reach + reach)
   }

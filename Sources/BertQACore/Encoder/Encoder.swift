@@ -65,7 +65,7 @@ final class Encoder: WindowModel, @unchecked Sendable {
     }
   }
 
-  /// The number of query, key and value, and of those by which global tokens attend.
+  /// The number of projections: query, key and value, and those of global tokens.
   var projectionCount: Int { configuration.hasGlobalTokens ? 6 : 3 }
 
   /// The bytes of one element of query, key and value.

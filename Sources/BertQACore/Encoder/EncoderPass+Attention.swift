@@ -101,8 +101,8 @@ extension EncoderPass {
   /// share the keys from the reach of the first query to the reach of the last.
   static func localQueries(reach: Int) -> Int { max(1, reach / (4 * lanes)) * 2 * lanes }
 
-  /// Computes the attention of one head in one window, of the read tokens only if the layer is for these. A local
-  /// layer divides the queries, of which global tokens attend to the whole window.
+  /// Computes the attention of one head in one window, or only that of the read tokens if the layer computes only
+  /// these. A local layer divides the queries; global tokens attend to the whole window.
   /// - Parameter queries: counted within the window; nil: all. In local layers they start at a multiple of
   ///   `localQueries`.
   func attendInWindow(

@@ -5,7 +5,7 @@ extension EncoderPass {
 
   /// Starts the residual stream inside a layer with some blocks of hidden vectors, if the layer has bottlenecks.
   /// - Parameter input: the packed hidden vectors.
-  /// - Returns: the packed vectors of which values are made.
+  /// - Returns: the packed vectors from which values are made.
   func enter(
     _ active: ActiveChunk, _ narrow: Narrow, _ input: PackedActivations, _ blocks: Range<Int>,
     _ scratch: Workspace.Scratch
@@ -52,7 +52,7 @@ extension Parameters.Norm {
     for block in 0..<blocks {
       for feature in 0..<features {
         let row = (block * features + feature) * Kernels.lanes
-        // The compiler does not take a loop over the lanes together, as y may overlap anything.
+        // The compiler does not vectorise a loop over the lanes, because y may overlap anything.
         let values = UnsafeRawPointer(x + row).loadUnaligned(as: SIMD16<Float>.self)
         UnsafeMutableRawPointer(y + row).storeBytes(
           of: gamma[feature] * values + beta[feature], as: SIMD16<Float>.self)

@@ -11,8 +11,8 @@ enum GatheredKeys {
   /// The number of tokens that global ones take.
   static func prefix(globals: Int) -> Int { Kernels.blocks(tokens: globals) * Kernels.lanes }
 
-  /// Returns the first key for queries that reach a token: at most that one, and as many whole blocks from the window's
-  /// start. 0 if there is nothing between global tokens and it, so that they need not be gathered.
+  /// Returns the first key for queries that reach a token: at most that token, and whole blocks from the window's
+  /// start. 0 if no token lies between the global ones and it, so that nothing has to be gathered.
   static func first(_ token: Int, globals: Int) -> Int {
     let first = token / Kernels.lanes * Kernels.lanes
     return first > prefix(globals: globals) ? first : 0

@@ -21,7 +21,7 @@ extension EncoderPass {
     let slots = readTokens.slots
     for (ordinal, member) in active.chunk.members.enumerated() {
       let window = members[member].window
-      // What is left of a window is as many tokens as it has slots.
+      // A window keeps as many tokens as it has slots.
       let lane = readTokens.isAll ? members[member].lane : ordinal * slots
       let tokens = readTokens.isAll ? windows[window].unpooledCount..<windows[window].tokenCount : 0..<slots
       for (index, mode) in pooling.modes.enumerated() {

@@ -1,5 +1,5 @@
-/// The tokens of a window whose vectors of the last layer are read. For these alone the last layer computes queries,
-/// attention and feed-forward. It needs keys and values of all tokens.
+/// The tokens of a window whose vectors of the last layer are read. The last layer computes queries, attention and
+/// feed-forward only for these, but keys and values for all tokens.
 struct ReadTokens {
   private let first: Bool
   private let last: Bool

@@ -23,7 +23,7 @@ final class TaskEncoders: Sendable {
   func encoder(_ name: String, _ monitor: CallMonitor) throws(BertQAError) -> Encoder? {
     guard let task = model.configuration.adapters?.tasks.firstIndex(of: name) else { return nil }
     if let known = encoders.withLock({ $0[name] }) { return known }
-    // Calls that ask for it at once may each make it, which no call waits for; one stays.
+    // Calls that need it at the same time may each make it, without waiting; one is kept.
     let made = try Encoder(
       model: model, precision: precision, kernels: kernels, task: task, threadLimit: threadLimit, monitor)
     return encoders.withLock { encoders in

@@ -1,6 +1,6 @@
-/// The last layer of a head for masked words: a logit per vocabulary piece for each token. It becomes a weight per piece
-/// at once, as the logits of all tokens would take too much memory. In the encoder's arithmetic, as it takes as long as
-/// several layers of the encoder.
+/// The last layer of a head for masked words: a logit per vocabulary piece for each token. Logits become a weight per
+/// piece at once, because those of all tokens would take too much memory. Uses the encoder's arithmetic, because it
+/// takes as long as several of its layers.
 struct VocabularyHead: @unchecked Sendable {
   // Sendable: the encoder's parameters never change, and it lives as long.
 
@@ -93,8 +93,8 @@ struct VocabularyHead: @unchecked Sendable {
       }
     }
 
-    /// Returns the largest logit of a piece and, for poolings that sum, the sum of its weights. A logit that is not a
-    /// number makes both one.
+    /// Returns the largest logit of a piece and, for poolings that sum, the sum of its weights. A NaN logit makes
+    /// both NaN.
     /// - Parameter y: those of 16 tokens, followed by others after each `stride`.
     private func gather(_ y: UnsafePointer<Float>, stride: Int) -> (largest: Float, sum: Float) {
       let whole = tokenCount / Kernels.lanes

@@ -65,7 +65,7 @@ struct TextReader: Sendable {
 }
 
 extension TextReader.Prompt {
-  /// Calls `body` with the prompt and the text behind it.
+  /// Calls `body` with the prompt and the text after it.
   func prepending<Result>(
     to text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor,
     _ body: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Result

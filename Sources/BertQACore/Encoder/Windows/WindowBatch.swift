@@ -14,7 +14,7 @@ struct Window: Sendable, Equatable {
 /// What is around the tokens of every window of a call.
 struct WindowFrame: Sendable {
   var template: Template
-  /// Tokens behind the template's end; nil: none.
+  /// Tokens after the template's end; nil: none.
   var padding: Padding?
 
   struct Padding: Sendable {

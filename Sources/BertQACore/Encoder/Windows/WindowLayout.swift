@@ -2,12 +2,12 @@
 struct WindowLayout: Sendable {
   /// How a text that does not fit in one window is divided.
   enum Division: Equatable {
-    /// Where it says, as `TextSections` finds. Neighbours share up to `overlap` tokens inside a sentence that is
-    /// longer than a window.
+    /// At the ends of the sections that `TextSections` finds. Neighbours share up to `overlap` tokens inside a
+    /// sentence that is longer than a window.
     case sections(overlap: Int)
     /// Neighbours share `overlap` tokens, as in Hugging Face's pipelines.
     case strides(overlap: Int)
-    /// What does not fit in one window is cut off.
+    /// Tokens that do not fit in one window are cut off.
     case truncated
   }
 

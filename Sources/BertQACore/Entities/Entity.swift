@@ -5,8 +5,9 @@ public struct Entity: Sendable, Equatable {
   public var bytes: TextRange
   public var codePoints: TextRange
   public var utf16: TextRange
-  /// The label's probability, the mean over the entity's words or tokens. Of a PII rule: 1 if the form, or a word before
-  /// it, leaves little doubt; 0.8 if only the check digits of a register's number speak for it; 0.5 if only its form does.
+  /// The label's probability, the mean over the entity's words or tokens. For a PII rule: 1 if the form, or a word
+  /// before it, leaves little doubt; 0.8 if only the check digits of a register's number support it; 0.5 if only its
+  /// form does.
   public var score: Float
   /// Why a rule found it; nil if no rule did.
   public var reason: EntityReason?
@@ -24,8 +25,8 @@ public struct Entity: Sendable, Equatable {
 
 /// Why a rule found an entity.
 public struct EntityReason: Sendable, Equatable {
-  /// The rule's name: a kind's, "deny" for a denied text, "everywhere" for a text that was found elsewhere, or that of a
-  /// rule of the caller.
+  /// The rule's name: that of a kind or of a rule of the caller, "deny" for a denied text, or "everywhere" for a text
+  /// that was found elsewhere.
   public var rule: String
   /// The check that its characters passed, as `Checksum` names it; nil if they have none.
   public var checksum: String?
@@ -132,7 +133,7 @@ extension EntityList {
     }
   }
 
-  /// The entities of several lists of a text, in its order; those that begin at one place, the longest first.
+  /// The entities of several lists of a text, in its order; of those that begin at the same place, the longest first.
   public init(
     merging lists: [[Entity]], of text: UnsafeBufferPointer<UInt8>, call: CallOptions = CallOptions()
   ) throws(BertQAError) {

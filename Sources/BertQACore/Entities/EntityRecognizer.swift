@@ -8,7 +8,7 @@ protocol EntityFinder: Sendable {
   ) throws(BertQAError) -> [Result<EntityList, BertQAError>]
 }
 
-/// A text and what its windows had so far.
+/// A text and the results of its windows so far.
 protocol EntityWindows {
   /// The item to read; a text without tokens has no windows.
   var item: WindowReader.Item { get }
@@ -100,7 +100,7 @@ public struct EntityOptions: BatchOptions, Sendable {
   public var ignoredLabels = ["O"]
   /// Leaves out entities with a lower score, 0...1. 0 is 0.5 for a model that finds what labels name.
   public var threshold: Float = 0
-  /// The threshold of each of `labels`, in its place; 0 is `threshold`. Empty: `threshold` for all.
+  /// The threshold of each of `labels`, by the same index; 0 is `threshold`. Empty: `threshold` for all.
   public var thresholds: [Float] = []
   /// The number of tokens in a window, including special tokens (`max_seq_len`); at least 8. nil: as many as
   /// the model takes.

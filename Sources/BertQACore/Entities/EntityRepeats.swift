@@ -2,8 +2,9 @@ extension EntityList {
   /// Shorter entities would be found in too many places.
   private static let fewestBytes = 3
 
-  /// Returns the list with the other places of its entities: a name found once in the text, wherever it stands, in any
-  /// case. Places within entities are left out, and so are entities of more than 16 words. Takes time linear in the text.
+  /// Returns the list with the other occurrences of its entities: a name found once is found everywhere in the text,
+  /// in any case. Omits occurrences within entities, and entities of more than 16 words. Takes time linear in the
+  /// text.
   /// - Parameter text: the text of the list.
   public func everywhere(
     in text: UnsafeBufferPointer<UInt8>, call: CallOptions = CallOptions()

@@ -7,7 +7,7 @@ struct PromptedRecognizer: EntityFinder {
 
   var tokenizer: any Tokenizer { reader.tokenizer }
 
-  /// The tokens read at once. Their vectors are in memory at the same time.
+  /// The number of tokens read at once. Their vectors are in memory together.
   private static let sliceTokens = 8192
   /// The minimum number of tokens of the text in a window.
   private static let fewestTokens = 8
@@ -77,8 +77,8 @@ struct PromptedRecognizer: EntityFinder {
     return prompt
   }
 
-  /// Returns the layout of texts that one window holds, and that of longer ones, whose windows have at most `maxWords`
-  /// tokens of the text: then they have no more words.
+  /// Returns the layout of texts that fit in one window, and that of longer ones, whose windows have at most
+  /// `maxWords` tokens of the text and therefore no more words.
   private func layouts(
     _ options: EntityOptions, _ prompt: Prompt
   ) throws(BertQAError) -> (short: WindowLayout, long: WindowLayout) {

@@ -1,7 +1,7 @@
 import CBertQA
 import Glibc
 
-/// The layers behind the encoder of a model that reads labels. An LSTM reads the vectors of a window's words in both
+/// The layers after the encoder of a model that reads labels. An LSTM reads the vectors of a window's words in both
 /// directions; then a `SpanScorer` finds spans. Always f32. Immutable.
 final class PromptedScorer: @unchecked Sendable {
   // Sendable: parameters never change; workspaces are exclusive while in use.

@@ -86,7 +86,7 @@ public final class Pseudonyms: Sendable {
     }
   }
 
-  /// Forgets the names from an index on, which texts that were given up had made.
+  /// Forgets the names from an index on, made for texts that were given up.
   package func removeAll(from index: Int) {
     state.withLock { state in
       guard index < state.entries.count else { return }

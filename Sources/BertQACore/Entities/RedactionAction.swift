@@ -7,10 +7,10 @@ public enum RedactionAction: Sendable {
   /// A star for each letter, digit and other character, while spaces and punctuation marks stay: "***-**-1234". The last
   /// `keep` of these characters stay, too, but at most half of an entity's.
   case mask(keep: Int)
-  /// The label and a hash of the entity's text, such as "[PER_4b7d…]": of the same text always the same, and without
-  /// the key of no use to guess the text.
+  /// The label and a hash of the entity's text, such as "[PER_4b7d…]". The same text always has the same hash;
+  /// without the key, it does not help to guess the text.
   case hash(RedactionKey)
-  /// The label and a number, such as "[PER_3]": of the same text and label always the same.
+  /// The label and a number, such as "[PER_3]", always the same for the same text and label.
   case pseudonym(Pseudonyms)
 }
 

@@ -97,7 +97,7 @@ extension Kernels {
 }
 
 extension ParameterConverter {
-  /// Divides a layer that reads several vectors, one behind the other, into layers that read one each. Only the first
+  /// Divides a layer that reads several vectors, one after the other, into layers that read one each. Only the first
   /// one has the bias.
   mutating func parts(_ layer: LinearLayer, width: Int) throws(BertQAError) -> [LinearLayer] {
     let zeros = try take(Float.self, count: layer.outs)

@@ -1,6 +1,6 @@
-/// Chooses among spans of words that overlap: the one of the highest score stays, of equal ones the first.
+/// Chooses among overlapping spans of words: keeps the one with the highest score; of equal ones, the first.
 struct SpanSelection {
-  /// What a call asks for.
+  /// The settings of a call.
   struct Rules {
     /// By label.
     var thresholds: [Float]

@@ -36,8 +36,8 @@ public struct TextLists: Sendable {
 }
 
 extension EntityList {
-  /// Returns the list without the entities that lie within an allowed text, and with all denied texts, labelled "DENIED":
-  /// these also within an allowed one. Takes time linear in the text.
+  /// Returns the list without the entities within an allowed text, and with all denied texts, labelled "DENIED", even
+  /// within an allowed text. Takes time linear in the text.
   /// - Parameter text: the text of the list.
   public func applying(
     _ lists: TextLists, in text: UnsafeBufferPointer<UInt8>, call: CallOptions = CallOptions()

@@ -33,12 +33,12 @@ public struct Checksum: Sendable {
     }
   }
 
-  /// The name by which entities of a kind tell their check.
+  /// The name of a kind's check, as entities give it.
   static func name(of kind: PIIKinds) -> String? {
     kind == .inAadhaar ? "verhoeff" : identifiers.first { $0.value == kind }?.key
   }
 
-  /// Longer texts are no number or code.
+  /// Longer texts are not numbers or codes.
   private static let mostBytes = 1024
 
   /// True if the check digits are right. Characters that are neither ASCII letters nor digits, after digits of other

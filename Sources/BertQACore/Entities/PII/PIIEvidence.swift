@@ -1,4 +1,4 @@
-/// What speaks for something that a rule has found.
+/// The evidence for something that a rule has found.
 struct PIIEvidence {
   /// As `Checksum` names it; nil if the kind has no check digits.
   private(set) var checksum: String?

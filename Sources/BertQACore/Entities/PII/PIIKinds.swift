@@ -33,7 +33,7 @@ public struct PIIKinds: OptionSet, Sendable, Hashable {
   public static let auTFN = PIIKinds(rawValue: 1 << 24)
   public static let auMedicare = PIIKinds(rawValue: 1 << 25)
 
-  /// The kinds that are safe everywhere: other numbers hardly look like them.
+  /// The kinds that are safe everywhere: other numbers rarely look like them.
   public static let all: PIIKinds = [.email, .phone, .card, .iban, .ip, .url, .crypto]
 
   public static let us: PIIKinds = [.usSSN, .usITIN]

@@ -3,7 +3,7 @@ struct SHA256 {
   private var state: [UInt32] = [
     0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
   ]
-  /// The bytes behind the last whole block.
+  /// The bytes after the last whole block.
   private var rest: [UInt8] = []
   private var count = 0
   private var words = [UInt32](repeating: 0, count: 64)

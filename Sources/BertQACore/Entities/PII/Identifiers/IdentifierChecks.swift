@@ -4,7 +4,7 @@ enum IdentifierChecks {
 
   // MARK: - United States
 
-  /// Areas, groups and serial numbers that the Social Security Administration gives out.
+  /// Areas, groups and serial numbers that the Social Security Administration issues.
   static func isSSN(_ number: Match) -> Bool {
     let area = number.number(0..<3)
     return area != 0 && area != 666 && area < 900 && number.number(3..<5) != 0 && number.number(5..<9) != 0

@@ -7,7 +7,7 @@ extension TextBytes {
     let words: [StaticString]
     /// True if one of them must stand before a number in one piece.
     var needsWord = false
-    /// True if the check tells digits; false if it only leaves out numbers that are not given out.
+    /// True if the check covers check digits; false if it only excludes numbers that are not issued.
     var hasCheckDigits = true
     let check: @Sendable (IdentifierShape.Match) -> Bool
   }

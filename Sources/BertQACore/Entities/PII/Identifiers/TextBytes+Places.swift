@@ -47,7 +47,7 @@ extension TextBytes {
     "urodzona", "urodzenia", "född", "født", "syntynyt",
   ]
 
-  /// Matches a date behind a word such as "born" on the same line: `12.03.1980`, `1980-03-12`, `March 12, 1980`,
+  /// Matches a date after a word such as "born" on the same line: `12.03.1980`, `1980-03-12`, `March 12, 1980`,
   /// `12 mars 1980`.
   func birthDate(at start: Int) -> Range<Int>? {
     guard !Self.isDateMark(self[start - 1]), let end = date(at: start), !isWordByte(end),

@@ -101,7 +101,7 @@ public struct ModelDirectory: Sendable {
     ModelDirectory(path: path).loading(load, mapped).asking(monitor)
   }
 
-  /// Returns the same directory with its files of no folder in one. Only those can be read.
+  /// Returns the same directory, but files without a folder are in this one. Only those can be read.
   func inFolder(_ folder: String) -> ModelDirectory {
     var directory = self
     directory.folder = folder

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A directory that appears complete or not at all: files are written to a temporary directory beside it,
+/// A directory that appears complete or not at all: files are written to a temporary directory next to it,
 /// which `commit` renames.
 final class OutputDirectory {
   let path: String

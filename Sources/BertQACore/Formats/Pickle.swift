@@ -31,7 +31,7 @@ struct Pickle {
 
   /// The elements of lists, and those of dictionaries with their keys.
   private(set) var containers: [[(key: Value, value: Value)]] = []
-  /// The byte behind the last operation.
+  /// The byte after the last operation.
   private(set) var position: Int
   private var stack: [Value] = []
   private var memo: [Int: Value] = [:]

@@ -75,7 +75,7 @@ extension Safetensors {
         types[tensor.storage.key] = tensor.storage
       }
     }
-    // Storages follow in the order of the keys, each behind its number of elements.
+    // Storages follow in the order of the keys, each after its number of elements.
     var storages: [String: Range<Int>] = [:]
     var position = list.position
     guard case .container(let index) = keys else {

@@ -8,7 +8,7 @@ struct Architecture: Sendable, Equatable {
   /// The composition of a model, which determines the code that loads and runs it.
   enum Kind: Sendable, Equatable {
     case encoder(EncoderFamily, HeadKind)
-    /// An encoder whose layers for entities read the labels, too: `PromptedEntities`.
+    /// An encoder whose layers for entities also read the labels: `PromptedEntities`.
     case prompted(EncoderFamily)
     case wordCounts
     case recurrent
@@ -20,7 +20,7 @@ struct Architecture: Sendable, Equatable {
 
   static let wordCountClassifier = Architecture(name: "WordCountClassifier", kind: .wordCounts)
   static let embeddingClassifier = Architecture(name: "EmbeddingClassifier", kind: .linear)
-  /// The file of a classifier of vectors that names it, beside the files of its embedding model.
+  /// The file of a classifier of vectors that names it, next to the files of its embedding model.
   static let embeddingClassifierFile = "classifier/config.json"
   static let lstmLanguageModel = Architecture(name: "LSTMLanguageModel", kind: .recurrent)
   static let gruLanguageModel = Architecture(name: "GRULanguageModel", kind: .recurrent)
@@ -143,7 +143,7 @@ extension Architecture {
     self.init(name: prefix + head.classSuffix, kind: .encoder(family, head))
   }
 
-  /// Returns the family whose classes jinaai's code gives the names of XLM-RoBERTa's: its positions are rotary.
+  /// Returns jinaai's family if positions are rotary: its code gives it the class names of XLM-RoBERTa.
   private func byPositions(_ reader: ObjectReader) throws(BertQAError) -> Architecture {
     guard case .encoder(.xlmRoberta, .vectors) = kind,
       try reader.string("position_embedding_type") == "rotary"
@@ -162,7 +162,7 @@ extension Architecture {
     return names
   }
 
-  /// The suffixes of classes for pretraining, whose encoders give vectors. Their heads are left out.
+  /// The suffixes of classes for pretraining, whose encoders give vectors. Their heads are ignored.
   private static let pretraining = ["ForMaskedLM", "ForPreTraining", "LMHeadModel"]
 
   /// Returns the encoder of a class for pretraining, under the class's name.

@@ -20,8 +20,8 @@ enum DistanceBuckets {
     return first + min(count - 1, exact + Int(ratio * Float(count - exact)))
   }
 
-  /// Returns the slopes of ALiBi's heads: powers of 2^(-8/n) for n heads, and for another n than a power of two those of
-  /// the next lower one, then every other one of twice as many.
+  /// Returns the slopes of ALiBi's heads: powers of 2^(-8/n) for n heads. If n is not a power of two, those of the
+  /// next lower power, then every other one of twice as many heads.
   static func slopes(heads: Int) -> [Float] {
     var power = 1
     while 2 * power <= heads { power *= 2 }

@@ -9,7 +9,7 @@ extension EmbeddingConfiguration {
       length = try own.number("model_max_length")
       if length == nil { length = try own.number("max_len") }
     }
-    // The first file that is there counts.
+    // The first existing file counts.
     for name in [
       "sentence_bert_config.json", "sentence_roberta_config.json", "sentence_distilbert_config.json",
       "sentence_camembert_config.json", "sentence_albert_config.json", "sentence_xlm-roberta_config.json",
@@ -54,7 +54,7 @@ extension EmbeddingConfiguration {
     let path = directory.path(of: "modules.json")
     var kinds: [String] = []
     let modules = try directory.modules()
-    // The modules behind the encoder change tokens' vectors, not texts'.
+    // The modules after the encoder change tokens' vectors, not texts'.
     var isMultiVector = false
     for module in modules where try module.string("type")?.hasSuffix(".MultiVectorMask") == true {
       isMultiVector = true
@@ -205,7 +205,8 @@ extension ModelDirectory {
     return readers
   }
 
-  /// Returns the directory of the encoder's files: early sentence-transformers wrote them into a folder, `0_Transformer`.
+  /// Returns the directory of the encoder's files, which early sentence-transformers wrote to a folder,
+  /// `0_Transformer`.
   func ofEncoder() throws(BertQAError) -> ModelDirectory {
     guard !exists("config.json"), exists("modules.json"), let first = try modules().first,
       try first.string("type")?.hasSuffix(".Transformer") == true, let folder = try first.string("path"),

@@ -52,18 +52,18 @@ struct EmbeddingConfiguration: Sendable, Equatable {
   /// False for models that have a vector per token or a weight per vocabulary piece in place of a text's vector.
   var hasTextVectors: Bool { lateInteraction == nil && sparse == nil }
 
-  /// The number of numbers in a text's vector; 0 if it has none.
+  /// The length of a text's vector; 0 if it has none.
   func length(hiddenSize: Int) -> Int {
     hasTextVectors ? dense.last?.outs ?? pooling.modes.count * hiddenSize : 0
   }
 
-  /// The number of numbers in a token's vector.
+  /// The length of a token's vector.
   func tokenLength(hiddenSize: Int) -> Int {
     lateInteraction == nil ? hiddenSize : dense.last?.outs ?? hiddenSize
   }
 
   /// Reads the "bertqa" object of `config.json` if this library wrote it, else the files of
-  /// sentence-transformers beside it. Missing settings have sentence-transformers' defaults.
+  /// sentence-transformers next to it. Missing settings have sentence-transformers' defaults.
   /// - Parameter source: `config.json`.
   init(
     _ directory: ModelDirectory, _ source: ObjectReader, _ model: ModelConfiguration,

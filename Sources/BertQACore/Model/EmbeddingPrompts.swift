@@ -4,13 +4,13 @@ package enum PromptName {
   package static let document = "document"
 }
 
-/// The texts that an embedding model wants before the texts of a kind, such as "query: ", by their names.
+/// The prompts of an embedding model for the texts of a kind, such as "query: ", by their names.
 struct EmbeddingPrompts: Sendable, Equatable {
   /// In the order of the file.
   var texts: [(name: String, text: String)] = []
   /// The name of the prompt that applies if the caller names none.
   var defaultName: String?
-  /// False: a vector leaves out the prompt's tokens and the special tokens before it.
+  /// False: a vector excludes the prompt's tokens and the special tokens before it.
   var isPooled = true
 
   private static let usual = [PromptName.query, PromptName.document]
@@ -68,8 +68,8 @@ struct EmbeddingPrompts: Sendable, Equatable {
     }
   }
 
-  /// Removes the first piece of the prompt of this name and returns it: the prompt as a whole, as "[Q] " may be one piece,
-  /// or up to white space. nil, without a change, if neither is a piece.
+  /// Removes and returns the first piece of the prompt of this name: the whole prompt, because "[Q] " may be one
+  /// piece, or its part up to white space. Returns nil and changes nothing if neither is a piece.
   mutating func takeMarker(_ name: String, isPiece: (String) -> Bool) -> String? {
     guard let index = texts.firstIndex(where: { $0.name == name }) else { return nil }
     let text = texts[index].text
@@ -84,7 +84,7 @@ struct EmbeddingPrompts: Sendable, Equatable {
     texts.first { $0.name == name }?.text ?? (Self.usual.contains(name) ? "" : nil)
   }
 
-  /// Returns the name that a call gives, else the model's default. nil if the call has a text of its own and no name.
+  /// Returns the name that a call gives, else the model's default. nil if the call has its own text and no name.
   func name(_ name: String?, otherwise prompt: String?) -> String? {
     name ?? (prompt == nil ? defaultName : nil)
   }

@@ -146,7 +146,7 @@ final class EncoderFamily: Sendable {
     let isOptional: Bool
     /// The key of `config.json` that can name another activation.
     var activationKey: String?
-    /// The key of `config.json` that tells whether there is this layer.
+    /// The key of `config.json` that tells whether this layer exists.
     var presenceKey: String?
     /// A LayerNorm after the activation; nil: none.
     var norm: String?
@@ -267,13 +267,13 @@ final class EncoderFamily: Sendable {
     var maskedWords: MaskedWordNames?
   }
 
-  /// The modules of a head that tells masked words. Its last layer has the weights of the word embeddings.
+  /// The modules of a head that predicts masked words. Its last layer has the weights of the word embeddings.
   struct MaskedWordNames: Sendable, Equatable {
     let dense: String
     let norm: String
     /// The bias of the last layer.
     let bias: String
-    /// The activation behind `dense`; nil: that of the feed-forward layers.
+    /// The activation after `dense`; nil: that of the feed-forward layers.
     var activation: Activation?
   }
 

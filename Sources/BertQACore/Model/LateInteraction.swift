@@ -3,7 +3,7 @@
 struct LateInteraction: Sendable, Equatable {
   /// How one of the two is read.
   struct Side: Sendable, Equatable {
-    /// The piece behind the template's beginning; nil if there is none.
+    /// The piece after the template's beginning; nil if there is none.
     var marker: String?
     /// The number of tokens in a window, including special tokens.
     var length: Int
@@ -11,7 +11,7 @@ struct LateInteraction: Sendable, Equatable {
 
   var query: Side
   var document: Side
-  /// The piece with which queries are filled up to their length; nil: they are not.
+  /// The piece that pads queries to their length; nil: they are not padded.
   var expansion: String?
   /// True if tokens attend to these pieces.
   var attendsToExpansion = false

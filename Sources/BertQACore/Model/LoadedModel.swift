@@ -8,9 +8,9 @@ final class LoadedModel: Sendable {
   let head: HeadWeights
   /// nil if it is not an embedding model.
   let embedding: EmbeddingConfiguration?
-  /// The layers behind the encoder of a model that reads labels; nil for other models.
+  /// The layers after the encoder of a model that reads labels; nil for other models.
   let prompted: PromptedWeights?
-  /// The names of the checkpoint's tensors that nothing reads.
+  /// The names of the checkpoint's unused tensors.
   let ignoredTensors: [String]
   /// The files and copies that the weights point into.
   private let owners: [any AnyObject & Sendable]

@@ -193,8 +193,8 @@ extension ModelConfiguration {
     }
   }
 
-  /// Determines whether a pair's second text has its own token type: if the tokenizer says so, and the model gets
-  /// what it says, by `model_input_names` of `tokenizer_config.json`, else by its class, else by the family.
+  /// Determines whether a pair's second text has its own token type: if the tokenizer gives it one, and the model
+  /// gets token types by `model_input_names` of `tokenizer_config.json`, else by its class, else by the family.
   mutating func readTokenTypes(
     _ directory: ModelDirectory, _ tokenizer: TokenizerFiles
   ) throws(BertQAError) {
@@ -252,7 +252,7 @@ extension ModelConfiguration {
   private static func checkVariant(
     _ reader: ObjectReader, _ family: EncoderFamily
   ) throws(BertQAError) {
-    // Families without a table do not read it, whatever it says ("sans_pos").
+    // Families without a table ignore its value ("sans_pos").
     if family.tensors.positionEmbeddings != nil,
       try reader.string("position_embedding_type") ?? "absolute" != "absolute"
     {
@@ -273,8 +273,8 @@ extension ModelConfiguration {
     }
   }
 
-  /// Reads the names and the meaning of a classifier's outputs, which it determines as transformers 5 does: names
-  /// of another number than "num_labels" do not count, nor does another "problem_type" than those known.
+  /// Reads the names and the meaning of a classifier's outputs, as transformers 5 does: ignores names if their number
+  /// is not "num_labels", and an unknown "problem_type".
   private mutating func readLabels(_ reader: ObjectReader) throws(BertQAError) {
     let count = try reader.integer("num_labels", in: ObjectReader.labelLimit)
     let names = try reader.labels(isLoose: true)

@@ -13,7 +13,7 @@ struct PromptedEntities: Sendable, Equatable {
   }
 
   var spanMode: SpanMode
-  /// The number of words in the longest span; without meaning for `tokens`.
+  /// The number of words in the longest span; not used for `tokens`.
   var maxWidth: Int
   /// The number of words that a window may have.
   var maxWords: Int
@@ -21,7 +21,7 @@ struct PromptedEntities: Sendable, Equatable {
   var width: Int
   /// The number of LSTM layers over the words.
   var recurrentLayerCount: Int
-  /// The token before each label, and the one behind the last label.
+  /// The token before each label, and the one after the last label.
   var labelToken: String
   var separatorToken: String
   /// The id of `labelToken`, for tokenizers that lack it; the separator's follows.
@@ -138,7 +138,7 @@ struct PromptedModelFiles {
   }
 }
 
-/// The layers behind the encoder of such a model.
+/// The layers after the encoder of such a model.
 struct PromptedWeights: Sendable {
   /// second(relu(first(x)))
   struct Projection: Sendable {
@@ -158,14 +158,14 @@ struct PromptedWeights: Sendable {
   struct Markers: Sendable {
     let start: Projection
     let end: Projection
-    /// Reads the vectors of a span's first and last word, one behind the other.
+    /// Reads the vectors of a span's first and last word, one after the other.
     let span: Projection
     let label: Projection
   }
 
   /// Layers that score words (`SpanMode.tokens`).
   struct Tokens: Sendable {
-    /// They make two vectors each, one behind the other.
+    /// They make two vectors each, one after the other.
     let token: LinearWeights
     let label: LinearWeights
     /// Reads the first vector of a word, that of a label, and the product of the second ones. Its three outputs are the

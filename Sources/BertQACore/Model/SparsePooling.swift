@@ -1,7 +1,7 @@
 import Glibc
 
-/// How a sparse model (SPLADE: Formal et al. 2021, https://arxiv.org/abs/2107.05720) makes a weight per vocabulary piece
-/// of the pieces' logits for each token: log(1 + max(0, x)), and then the largest of all tokens or the sum.
+/// How a sparse model (SPLADE: Formal et al. 2021, https://arxiv.org/abs/2107.05720) turns each token's logits into a
+/// weight per vocabulary piece: log(1 + max(0, x)), and then the largest of all tokens or the sum.
 struct SparsePooling: Sendable, Equatable {
   var sums = false
   /// True for log(1 + log(1 + max(0, x))).

@@ -27,7 +27,7 @@ final class StaticModel: Sendable {
 
   struct Limit: Sendable {
     var tokens: Int
-    /// model2vec cuts a text to so many code points for each token before it makes tokens.
+    /// Before it makes tokens, model2vec cuts a text to this many code points for each token.
     var charactersPerToken: Int?
   }
 

@@ -1,6 +1,6 @@
 extension OutputDirectory {
-  /// Writes the files beside a quantized model's weights: `config.json` or `gliner_config.json` with our key added, and the
-  /// tokenizer's files unchanged. For a BERT model without a `tokenizer_config.json` it makes one.
+  /// Writes the files next to a quantized model's weights: `config.json` or `gliner_config.json` with our key added,
+  /// and the tokenizer's files unchanged. For a BERT model without a `tokenizer_config.json` it makes one.
   func writeConfiguration(of model: LoadedModel, threshold: Float?) throws(BertQAError) {
     var config = model.prompted?.source ?? model.source
     var own = try config.reader("bertqa")?.object ?? JSON.Object()

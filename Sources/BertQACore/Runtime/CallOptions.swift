@@ -52,7 +52,7 @@ extension CallOptions: BatchOptions {
   }
 }
 
-/// Makes a batch that the first failure ends of one that has a result for each item.
+/// Turns a batch with a result for each item into one that ends at the first failure.
 func all<Options: BatchOptions, Success>(
   _ options: Options, _ each: (Options) throws(BertQAError) -> [Result<Success, BertQAError>]
 ) throws(BertQAError) -> [Success] {
@@ -81,7 +81,7 @@ package final class CallMonitor: @unchecked Sendable {
   let ledger: MemoryLedger
   /// The time of the next call of the hook, in nanoseconds on CLOCK_MONOTONIC.
   private var nextPoll: UInt64 = 0
-  /// True while nothing stops the call, as a part of a result is made.
+  /// True while nothing may stop the call, because a part of a result is being made.
   var isUnstoppable = false
   /// True once `check` has thrown.
   private let isStopped = Atomic<Bool>(false)

@@ -34,7 +34,7 @@ package enum CollectionSQL: Int32, CaseIterable {
             SELECT 1 FROM json_each(d.fields) v WHERE v.key = w.key AND v.atom GLOB w.atom))))
       ORDER BY rank, rowid LIMIT 200
       """
-    // Runs of ids: a long document's passages have others between them if another program wrote meanwhile.
+    // Runs of ids: if another program wrote meanwhile, its passages are between those of a long document.
     case .allowed:
       """
       SELECT min(id), max(id) FROM (
@@ -69,9 +69,9 @@ package enum CollectionSQL: Int32, CaseIterable {
     }
   }
 
-  /// Triggers keep the words and the vectors in step with the passages, whoever deletes a document or file. A block of
-  /// vectors from which passages go is cut: what is before them stays, what is behind becomes a block. Words change by
-  /// one statement for many passages: FTS5 writes a segment of its index at the end of each.
+  /// Triggers keep the words and the vectors in step with the passages, whichever program deletes a document or file.
+  /// A block of vectors that loses passages is split: the part before them stays, the part after becomes a block. One
+  /// statement changes the words of many passages: FTS5 writes a segment of its index at the end of each.
   private static let tables: StaticString = """
     PRAGMA application_id = 1112621379;
     PRAGMA user_version = 1;

@@ -1,7 +1,7 @@
 /// A question as a query of FTS5, SQLite's full-text search.
 package enum FullTextQuery {
   /// Returns a query that matches any of the question's words, quoted so that none acts as an operator. Common words
-  /// are left out unless there are no others. Without a word the query is `""`, which matches nothing.
+  /// are omitted unless there are no others. Without words, the query is `""`, which matches nothing.
   package static func matching(_ question: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     let query = joined(question, withCommon: false)
     if !query.isEmpty { return query }
@@ -20,7 +20,7 @@ package enum FullTextQuery {
     return query
   }
 
-  /// Letters and digits of ASCII, and all other bytes: FTS5 splits these further.
+  /// True for ASCII letters and digits, and bytes from 0x80 on, which FTS5 splits further.
   private static func isOfWord(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -3,7 +3,7 @@ enum PassageLayout {
   /// The maximum number of tokens in a passage.
   static let tokenCount = 128
 
-  /// Returns ranges of bytes, in order, without white space at their ends and the text's byte order mark. They overlap
+  /// Returns ranges of bytes, in order, without white space at their ends or the text's byte order mark. They overlap
   /// only inside a sentence that is longer than a passage. A text without tokens has none.
   static func passages(
     of text: TokenizedText, _ monitor: CallMonitor
@@ -21,7 +21,7 @@ enum PassageLayout {
     }
   }
 
-  /// What no token covers belongs to the passage before it.
+  /// Bytes that no token covers belong to the passage before them.
   private static func range(
     of window: TokenWindow, in text: TokenizedText, isFirst: Bool, next: TokenWindow?
   ) -> TextRange {

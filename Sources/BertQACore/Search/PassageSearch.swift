@@ -1,26 +1,26 @@
 /// A search of a collection's passages by the words and by the meaning of a question.
 ///
-/// The caller has the passages: it adds those that a full-text search with `query` finds, then the rows of vectors of all
+/// The caller holds the passages. It adds those that a full-text search with `query` finds, then the vectors of all
 /// passages, and takes the best.
 package final class PassageSearch {
   package struct Hit: Equatable {
     package let id: Int64
-    /// Compares the hits of one search; at most 1, above 0 for all that a search with a model finds but those without
-    /// any likeness.
+    /// Compares the hits of one search; at most 1. In a search with a model, above 0 for all hits except those
+    /// without any similarity.
     package let score: Double
   }
 
   package let question: [UInt8]
   /// FTS5's query for the question's words.
   package let query: [UInt8]
-  /// The number of numbers in a vector; 0: the search is by words only.
+  /// The length of a vector; 0: the search is by words only.
   package var vectorLength: Int { vector?.length ?? 0 }
 
   private let vector: QuestionVector?
   private let threads: Int
   /// Empty: all passages. Ranges of ids that may be found.
   private var allowed: [ClosedRange<Int64>] = []
-  /// What the full-text search found, in ascending order of the ids.
+  /// The passages that the full-text search found, by ascending id.
   private var byWords: [WordMatch] = []
   private var byMeaning = BestRows()
 
@@ -32,10 +32,10 @@ package final class PassageSearch {
     var cosine: Float = 0
   }
 
-  /// The passages that count of each of both orders.
+  /// The number of passages that count in each of the two rankings.
   package static let depth = 200
-  /// Words count for the passages that have clearly more of them than others. `Benchmarks/collection.py fusion` compares
-  /// other weights and powers.
+  /// Words count mainly for passages that have clearly more of them than others. `Benchmarks/collection.py fusion`
+  /// compares other weights and powers.
   private static let wordWeight = 0.25
 
   /// Returns a passage's score, at most 1.
@@ -59,8 +59,8 @@ package final class PassageSearch {
     self.init(question: question, vector: nil, threads: 1)
   }
 
-  /// Restricts the vectors' rows to the passages `first` ... `last` and those of other calls. Ranges ascend and do not
-  /// overlap.
+  /// Restricts the vectors' rows to the passages `first` ... `last` and those of other calls. Ranges must ascend
+  /// without overlaps.
   package func allow(first: Int64, last: Int64) throws(BertQAError) {
     guard first <= last else {
       throw BertQAError(.invalidArgument, argument: "last", "is \(last), which is below first, \(first)")
@@ -131,7 +131,7 @@ package final class PassageSearch {
     }
   }
 
-  /// Returns the best passages of both orders, best first; of equals the lower id.
+  /// Returns the best passages of both rankings, best first; of equals, the lower id first.
   package func best(_ count: Int) -> [Hit] {
     let highest = byWords.lazy.map(\.score).max() ?? 1
     var scores: [Int64: Double] = [:]
@@ -166,7 +166,7 @@ private struct BestRows {
     if rows.count == PassageSearch.depth, let last = rows.last { least = last.product }
   }
 
-  /// Best first; of equals the lower id.
+  /// Best first; of equals, the lower id first.
   func best() -> [(id: Int64, product: Float)] {
     var copy = self
     copy.reduce()
@@ -175,7 +175,7 @@ private struct BestRows {
 }
 
 extension Array {
-  /// Returns the first index whose element satisfies a condition that all elements behind it satisfy, too.
+  /// Returns the first index whose element satisfies a condition; all later elements must satisfy it.
   fileprivate func partitioningIndex(_ isBehind: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -54,7 +54,7 @@ struct BytePairModel: Sendable {
     try fillWholePreTokens(pieces, monitor)
   }
 
-  /// Finds the pieces that their own spelling is encoded as, by encoding each.
+  /// Finds the pieces whose spelling is encoded as the piece itself, by encoding each.
   private func fillWholePreTokens(_ pieces: [[UInt8]], _ monitor: CallMonitor?) throws(BertQAError) {
     let worker = try BytePairWorker(self)
     for (id, piece) in pieces.enumerated() where !piece.isEmpty {
@@ -152,7 +152,7 @@ extension BytePairModel: TokenModel {
 /// Pre-tokens of at most 15 bytes that are one piece, by their bytes: most of a text. All threads share it, while a
 /// `PreTokenCache` belongs to one thread.
 final class WholePreTokens: @unchecked Sendable {
-  // Unchecked: written while the model is made only.
+  // Unchecked: written only while the model is made.
 
   private let memory: ShortPieceTable.Memory
   let table: ShortPieceTable
@@ -169,7 +169,7 @@ final class WholePreTokens: @unchecked Sendable {
     self.table = table
   }
 
-  /// - Parameter preToken: neither empty nor longer, and 16 readable bytes behind it.
+  /// - Parameter preToken: neither empty nor longer than 15 bytes, with 16 readable bytes after it.
   func insert(_ preToken: UnsafePointer<UInt8>, count: Int, id: Int32) throws(BertQAError) {
     if table.insert(PieceKey(loading: preToken).prefix(count, continuation: 0), id: id) { return }
     throw BertQAError(

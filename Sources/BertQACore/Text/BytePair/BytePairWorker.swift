@@ -30,7 +30,7 @@ final class BytePairWorker: CachingWorker {
     starts = short.starts
   }
 
-  /// Splits a pre-token of `size` > 0 bytes; 16 bytes behind it are readable. Long ones poll the monitor.
+  /// Splits a pre-token of `size` > 0 bytes; 16 bytes after it are readable. Long ones poll the monitor.
   private func encode(
     _ preToken: UnsafePointer<UInt8>, count size: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) {
@@ -148,7 +148,7 @@ extension BytePairWorker {
     return kept
   }
 
-  /// Frees the memory of merging in parts: the system takes its time to take back gigabytes.
+  /// Frees the memory of merging in parts: returning gigabytes to the system takes long.
   private func removeLinks(_ monitor: CallMonitor?) throws(BertQAError) {
     next = GrowableBuffer()
     try monitor?.check()

@@ -1,7 +1,7 @@
 /// Characters of byte-level pre-tokens that may be read as whole pieces instead of as bytes to be merged.
 ///
 /// The result is the same if (1) merging the character's bytes alone gives the piece, (2) no merge takes a part of the
-/// character across either of its ends, and (3) every merge of a piece that contains all of it ranks behind those that
+/// character across either of its ends, and (3) every merge of a piece that contains all of it ranks after those that
 /// make it: then its own merges precede any other that it takes part in.
 ///
 /// Until a merge takes a part of it, the character's bytes merge as if they were alone. So such a merge is possible only

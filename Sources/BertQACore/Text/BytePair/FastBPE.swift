@@ -1,5 +1,5 @@
 /// fastBPE's form of byte-pair encoding, which BERTweet and PhoBERT use: `vocab.txt` has pieces and their counts, with
-/// "@@" behind those that do not end a word, and `bpe.codes` the merges, whose results need not be pieces.
+/// "@@" after those that do not end a word, and `bpe.codes` the merges, whose results need not be pieces.
 struct FastBPE: TokenModel {
   let vocabulary: Vocabulary
   let pieceCount: Int
@@ -93,7 +93,7 @@ private final class FastBPEWorker: CachingWorker {
   }
 }
 
-/// Splits at white space, except that a word includes one line feed directly behind it: `\S+\n?`.
+/// Splits at white space, except that a word includes one line feed directly after it: `\S+\n?`.
 private struct WordsWithLineFeeds: PreTokenizer {
   func cut(_ preTokens: inout PreTokens, _ monitor: CallMonitor?) throws(BertQAError) {
     let text = UnsafePointer(preTokens.text.base)

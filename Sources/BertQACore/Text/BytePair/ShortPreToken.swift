@@ -72,7 +72,7 @@ struct ShortPreToken {
     while index < size {
       ids[index] = symbols[Int(preToken[index])]
       starts[index] = Int32(truncatingIfNeeded: index)
-      // The last rank belongs to the byte behind the pre-token; merging drops it.
+      // The last rank belongs to the byte after the pre-token; merging drops it.
       setRank(ranks[Int(preToken[index]) &<< 8 | Int(preToken[index &+ 1])], at: index)
       index &+= 1
     }
@@ -88,8 +88,8 @@ struct ShortPreToken {
     return try mergeRuns(ids, starts, count, nil) { begin, runCount in
       let start = Int(starts[begin])
       let runSize = Int(starts[begin &+ runCount]) &- start
-      // Most runs of ideographs are one piece, but few of the letters of an alphabet. A whole pre-token is none, or it
-      // would not have come here.
+      // Most runs of ideographs are one piece, but few runs of alphabetic letters are. A whole pre-token is not a
+      // piece, or it would not have come here.
       if let wholePieces, runSize == 3 &* runCount, runSize <= PieceKey.maximumCount, runCount < count {
         let id = wholePieces.id(of: PieceKey(loading: preToken + start).prefix(runSize, continuation: 0))
         if id >= 0 {

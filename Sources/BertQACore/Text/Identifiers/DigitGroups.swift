@@ -19,7 +19,7 @@ struct Digits: Equatable {
     endIndex += 1
   }
 
-  /// Returns the digits behind the first `count`.
+  /// Returns the digits after the first `count`.
   func dropping(_ count: Int) -> Digits {
     var rest = self
     rest.startIndex = min(endIndex, startIndex + count)
@@ -67,7 +67,7 @@ struct DigitGroups {
   private(set) var digits = Digits()
   private(set) var count = 0
   private var lengths = SIMD16<UInt8>()
-  /// Places behind `origin`, which is at most 255 bytes away from any.
+  /// Places after `origin`, which is at most 255 bytes away from any.
   private var starts = SIMD16<UInt8>()
   private var ends = SIMD16<UInt8>()
   private let origin: Int
@@ -95,7 +95,7 @@ struct DigitGroups {
     return (0..<count).reduce(0) { $0 | UInt32(length($1) & 15) << UInt32(4 * $1) }
   }
 
-  /// Leaves out the groups behind the first `count`.
+  /// Leaves out the groups after the first `count`.
   mutating func keep(_ count: Int) {
     digits = digits.prefix(digitCount(count))
     self.count = count

@@ -1,5 +1,5 @@
-/// A text as PII rules read it: spaces, hyphens, digits and letters of typography and of other scripts are those of
-/// ASCII, and characters without width are left out. U+2011 in a card number does not hide it.
+/// A text as PII rules read it: spaces, hyphens, digits and letters of typography and of other scripts become those
+/// of ASCII, and zero-width characters are omitted. U+2011 in a card number does not hide it.
 struct FoldedText {
   private(set) var bytes: [UInt8] = []
   /// From each of these places on, until the next one, the two texts run in parallel.
@@ -88,7 +88,7 @@ struct FoldedText {
 
   private enum Change {
     case byte(UInt8)
-    /// A hyphen beside a digit; a dash of the sentence elsewhere.
+    /// A hyphen next to a digit; a dash of the sentence elsewhere.
     case dash
     case nothing
   }
@@ -121,7 +121,7 @@ struct FoldedText {
     }
   }
 
-  /// True if a digit is on either side, perhaps behind a space. Digits of other scripts count by their last byte.
+  /// True if a digit is on either side, perhaps after a space. Digits of other scripts count by their last byte.
   private static func isBesideDigit(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
     func isDigit(_ position: Int) -> Bool {
       guard text.indices.contains(position) else { return false }

@@ -1,5 +1,5 @@
 /// The telephone numbers of all regions: their lengths, first digits and the groups in which they are written.
-/// A national number (NSN) is the part behind the calling code and without the trunk prefix, such as the 0 of most
+/// A national number (NSN) is the part after the calling code and without the trunk prefix, such as the 0 of most
 /// countries.
 struct NumberingPlans: Sendable {
   static let shared = NumberingPlans()
@@ -101,7 +101,7 @@ struct NumberingPlans: Sendable {
     return Self.has(digits.endIndex - position, masks[node])
   }
 
-  /// True if the digits are a national number of a region behind its trunk prefix.
+  /// True if the digits are a national number of a region after its trunk prefix.
   func isValidBehindTrunk(_ digits: Digits, _ region: Int) -> Bool {
     let trunk = regions[region].trunk
     return trunk.count > 0 && digits.starts(with: trunk) && isValid(digits.dropping(trunk.count), region)

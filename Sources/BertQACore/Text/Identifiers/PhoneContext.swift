@@ -1,4 +1,4 @@
-/// What the words before a number say about it: the nearest word that is known, on the same line.
+/// What the words before a number say about it: the nearest known word on the same line.
 struct PhoneContext {
   private enum Meaning {
     case phone
@@ -13,7 +13,7 @@ struct PhoneContext {
   var isPhone: Bool { meaning == .phone }
   var isOther: Bool { meaning == .other }
 
-  /// The bytes before a number in which words are looked for.
+  /// The number of bytes before a number that are searched for words.
   private static let reach = 64
   private static let mostWords = 6
 

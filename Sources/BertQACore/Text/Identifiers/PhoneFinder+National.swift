@@ -5,7 +5,7 @@ extension PhoneFinder {
     let fewest = regions.isEmpty ? Self.fewestNational : 4
     guard groups.digitCount(groups.count) >= fewest, !isDate(groups) else { return nil }
     if isCurrency(before: start) { return nil }
-    // Digits before a number, which are no part of another one, make it doubtful.
+    // Digits before a number that are not part of another one make it doubtful.
     let isContinued = text[start - 1] == UInt8(ascii: " ") && text.isDigit(start - 2) && start - 2 >= last
     var known: PhoneContext?
     func context() -> PhoneContext {
@@ -37,7 +37,7 @@ extension PhoneFinder {
 
   private static let mostNational = 13
 
-  /// Fewer digits are no number that can be told from others.
+  /// A number of fewer digits cannot be told from others.
   private static let fewestNational = 6
   private static let fewestDigitsInContext = 7
 
@@ -51,7 +51,7 @@ extension PhoneFinder {
     }
   }
 
-  /// True if no group but a trunk prefix and an area code has one digit; such a group behind a number is something
+  /// True if no group but a trunk prefix and an area code has one digit; such a group after a number is something
   /// else.
   private func isSingleDigitFree(_ groups: DigitGroups, _ count: Int) -> Bool {
     (leadCount(groups) + 1..<max(leadCount(groups) + 1, count)).allSatisfy { groups.length($0) > 1 }
@@ -91,7 +91,7 @@ extension PhoneFinder {
   /// True unless other numbers are often written in the same groups.
   private func isExactEnough(_ groups: DigitGroups, _ count: Int) -> Bool {
     if isCurrency(behind: groups.end(count - 1)) || isYears(groups, count) { return false }
-    // Few digits with more behind them are a part of a longer number.
+    // Few digits with more after them are a part of a longer number.
     if groups.digitCount(count) < 9, count < groups.count, groups.digits[0] != 0 { return false }
     return !isPlainAmount(groups, count)
   }
@@ -103,7 +103,7 @@ extension PhoneFinder {
       || groups.digits.dropping(groups.digitCount(count - 1)).number(3) == 0
   }
 
-  /// True if the separators are all the same, or all but the first behind a trunk prefix: 0171/123 45 67.
+  /// True if the separators are all the same, or all but the first after a trunk prefix: 0171/123 45 67.
   private func areSeparatorsPlausible(_ groups: DigitGroups, _ count: Int) -> Bool {
     let first = leadCount(groups) + 2
     let rest = count > first ? groups.separator(first) : 0
@@ -121,8 +121,8 @@ extension PhoneFinder {
 
   // MARK: - Usual forms
 
-  /// True for forms that people write whatever the region's own form is: a trunk prefix, an area code in brackets, or
-  /// three, three and four digits.
+  /// True for forms that people write regardless of the region's own form: a trunk prefix, an area code in brackets,
+  /// or three, three and four digits.
   private func isUsual(_ groups: DigitGroups, _ count: Int) -> Bool {
     let total = groups.digitCount(count)
     guard areSeparatorsPlausible(groups, count) else { return false }
@@ -145,7 +145,7 @@ extension PhoneFinder {
     return count == 4 || groups.digits[0] >= 2
   }
 
-  /// True for digits in one piece that begin with a trunk prefix, as hardly another number of their length does, or
+  /// True for digits in one piece that begin with a trunk prefix, which other numbers of their length rarely do, or
   /// that are a mobile number of a region that dials no prefix.
   private func isBare(_ groups: DigitGroups) -> Bool {
     let digits = groups.digits.prefix(groups.length(0))

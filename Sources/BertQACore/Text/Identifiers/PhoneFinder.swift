@@ -51,7 +51,7 @@ struct PhoneFinder {
     }
   }
 
-  /// Leaves out the groups from which on something else is written: a card, an address, another number.
+  /// Drops the groups from where something else begins: a card, an address, another number.
   private func leaveOthers(_ groups: inout DigitGroups) {
     for group in 1..<max(1, groups.count) {
       let start = groups.start(group)
@@ -93,14 +93,14 @@ struct PhoneFinder {
     for count in stride(from: groups.count, to: 0, by: -1) {
       let total = groups.digitCount(count) - prefix
       guard total <= NumberingPlans.mostDigits, mayEnd(groups, count) else { continue }
-      // Without a known length, a number without groups is one only if it is long.
+      // Without a known length, a number without groups must be long.
       guard total >= (count == 1 ? 10 : Self.fewestDigits), prefix == 0 || count > 2 else { return nil }
       return isAmount(groups, count) ? nil : count
     }
     return nil
   }
 
-  /// Few national numbers have more digits; a longer sequence is more often a number and something behind it.
+  /// Few national numbers have more digits; a longer sequence is more often a number and something after it.
   private static let mostPlausible = 12
 
   private func callingCode(_ digits: Digits) -> (number: Int, length: Int)? {
@@ -111,7 +111,7 @@ struct PhoneFinder {
     return nil
   }
 
-  /// Returns the digits behind the calling code, without a trunk prefix in brackets.
+  /// Returns the digits after the calling code, without a trunk prefix in brackets.
   private func nationalDigits(_ groups: DigitGroups, _ count: Int, behind prefix: Int) -> Digits {
     var digits = groups.digits.prefix(groups.digitCount(count))
     for group in 1..<max(1, min(3, count)) where groups.isBracketed(group) && groups.length(group) == 1 {
@@ -138,7 +138,7 @@ struct PhoneFinder {
 
   // MARK: - Edges
 
-  /// True if a number may end behind a group.
+  /// True if a number may end after a group.
   func mayEnd(_ groups: DigitGroups, _ count: Int) -> Bool {
     let end = groups.end(count - 1)
     return !text.isWordByte(end) || extensionEnd(behind: end) != nil

@@ -6,7 +6,7 @@ extension TextBytes {
       guard let end = ipv6(at: start + 1).map(zoneEnd), self[end] == UInt8(ascii: "]") else { return nil }
       return portEnd(at: end + 1).map { start..<$0 }
     }
-    // The first group has up to four digits, and a dot or colon behind it.
+    // The first group has up to four digits, and a dot or colon after it.
     var mark = start
     while isHexDigit(mark), mark - start < 4 { mark += 1 }
     guard self[mark] == UInt8(ascii: ".") || self[mark] == UInt8(ascii: ":"), mayBeginAddress(at: start)

@@ -45,7 +45,7 @@ extension TextBytes {
     }
   }
 
-  /// True if the characters before a place have a plus sign among them.
+  /// True if the characters before a place include a plus sign.
   private func isTag(endingAt end: Int, _ begin: Int) -> Bool {
     var position = end
     while position > begin, isAlphanumeric(position - 1) || [0x2E, 0x2D, 0x5F].contains(self[position - 1]) {
@@ -70,7 +70,7 @@ extension TextBytes {
   /// is none.
   func domain(at start: Int) -> Int? {
     var position = start
-    // Behind the last label that may be a top-level domain.
+    // After the last label that may be a top-level domain.
     var end: Int?
     var labelCount = 0
     while position - start <= Self.longestDomain {
@@ -139,7 +139,7 @@ extension TextBytes {
 
   private enum AddressCharacter {
     case letter
-    /// White space, or punctuation of scripts that put no space behind it.
+    /// White space, or punctuation of scripts that put no space after it.
     case end
   }
 

@@ -20,7 +20,7 @@ struct TextBytes {
     Self.isDigit(self[position]) || Self.isLetter(self[position])
   }
 
-  /// ASCII letters, digits and the underscore: a number or a name does not begin or end beside one.
+  /// ASCII letters, digits and the underscore: a number or a name does not begin or end next to one.
   func isWordByte(_ position: Int) -> Bool {
     isAlphanumeric(position) || self[position] == UInt8(ascii: "_")
   }

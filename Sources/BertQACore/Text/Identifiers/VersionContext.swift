@@ -64,7 +64,7 @@ struct VersionContext {
     return false
   }
 
-  /// True for `-rc1`, `+build`, `b2` behind a number.
+  /// True for `-rc1`, `+build`, `b2` after a number.
   private func hasSuffix(at end: Int, _ text: TextBytes) -> Bool {
     switch text[end] {
     case UInt8(ascii: "+"), UInt8(ascii: "~"): return text.isAlphanumeric(end + 1)
@@ -73,7 +73,7 @@ struct VersionContext {
     }
   }
 
-  /// True on a line of its own with marks of a heading, or with a date behind it: `## 1.2.6.3`,
+  /// True on a line of its own with marks of a heading, or with a date after it: `## 1.2.6.3`,
   /// `1.2.6.3 (2011-07-24)`.
   private func isHeading(_ range: Range<Int>, _ text: TextBytes) -> Bool {
     var begin = range.lowerBound

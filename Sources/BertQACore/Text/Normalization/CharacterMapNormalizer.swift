@@ -3,7 +3,7 @@
 struct CharacterMapNormalizer: Normalizer {
   private let map: CharacterMap
   private let breaks = GraphemeBreak.shared
-  /// A bit for each code point below U+10000: set if it has no rule and begins a cluster behind another such
+  /// A bit for each code point below U+10000: set if it has no rule and begins a cluster after another such
   /// character.
   private let plain: SharedBuffer<UInt64>
 

@@ -19,7 +19,7 @@ struct FormCharacters: @unchecked Sendable {
 
   /// A bit for each code point below U+10000: set if it is stable.
   private let stable: UnsafePointer<UInt64>
-  /// For each code point below U+10000, the character that always replaces it whatever its neighbours are, if that
+  /// For each code point below U+10000, the character that replaces it regardless of its neighbours, if that
   /// character is stable or has such a replacement itself; 0 if there is none.
   private let replacements: UnsafePointer<UInt16>
   private let data = NormalizationData.shared
@@ -50,8 +50,8 @@ struct FormCharacters: @unchecked Sendable {
   }
 
   /// Returns the end of the stable characters of well-formed UTF-8 from `begin` on, or of the first one that ends at
-  /// or behind `end`, and the beginning of the last of them; both are `begin` if the first character is not stable.
-  /// Seven bytes behind `end` are readable. Linear in the bytes passed.
+  /// or after `end`, and the beginning of the last of them; both are `begin` if the first character is not stable.
+  /// Seven bytes after `end` are readable. Linear in the bytes passed.
   @inline(__always)
   func stableEnd(_ text: UnsafePointer<UInt8>, from begin: Int, to end: Int) -> (last: Int, end: Int) {
     var last = begin

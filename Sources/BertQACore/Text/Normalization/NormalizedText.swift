@@ -10,7 +10,7 @@ struct SourceRange: BitwiseCopyable {
 /// range of the byte before it, and a token's range extends from the first byte's start to the last byte's end. A
 /// character of the caller's text is a well-formed sequence, or a maximal invalid one, which reads as U+FFFD.
 struct NormalizedText: ~Copyable {
-  /// The number of readable bytes behind the last one, all zero after `seal`.
+  /// The number of readable bytes after the last one, all zero after `seal`.
   static var padding: Int { 16 }
 
   private var bytes = GrowableBuffer<UInt8>()
@@ -135,13 +135,13 @@ struct NormalizedText: ~Copyable {
       let range = SourceRange(
         start: UInt32(truncatingIfNeeded: index &+ shift),
         end: UInt32(truncatingIfNeeded: index &+ size &+ shift))
-      // Four at once: the next character overwrites the surplus, and there is room behind the last one.
+      // Four at once: the next character overwrites the surplus, and there is room after the last one.
       for offset in 0..<4 { ranges[index &+ offset] = range }
       index &+= size
     }
   }
 
-  /// Zeroes the bytes behind the text. Call it last, after filling the text.
+  /// Zeroes the bytes after the text. Call it last, after filling the text.
   mutating func seal() throws(BertQAError) {
     try makeRoom(for: 0)
     (base + count).update(repeating: 0, count: Self.padding)
@@ -280,7 +280,7 @@ extension NormalizedText {
     return position
   }
 
-  /// Returns the beginning of the first invalid sequence at or behind `start`; if there is none, `end` or the end of
+  /// Returns the beginning of the first invalid sequence at or after `start`; if there is none, `end` or the end of
   /// the character there.
   private static func wellFormedEnd(
     _ text: UnsafePointer<UInt8>, from start: Int, to end: Int, limit: Int
@@ -307,7 +307,7 @@ extension NormalizedText {
 /// normalizers report only a change of the number of characters, and a position in the text moves along.
 ///
 /// The change is 0 for a character that represents the next one of the text, -n for one that represents it and the n
-/// behind it, and positive for an inserted one, which shares the range of the character before.
+/// after it, and positive for an inserted one, which shares the range of the character before.
 struct SourceCursor {
   /// The next character of the text.
   var position = 0

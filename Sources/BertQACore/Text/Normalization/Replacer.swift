@@ -163,7 +163,7 @@ struct ReplacementPattern: Sendable {
     return !(rest.first.map { "?+*{".unicodeScalars.contains($0) } ?? false)
   }
 
-  /// Returns the first match at or behind `begin`, which is never empty.
+  /// Returns the first match at or after `begin`, which is never empty.
   func firstMatch(
     _ text: borrowing NormalizedText, from begin: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) -> Range<Int>? {

@@ -1,7 +1,7 @@
 /// Paths and names of computing: `/etc/apt/sources.list`, `C:\Windows\win.ini`, `node.js`, `foo.bar()`, `std::vector`,
 /// `max_answer_len`, `1.2.3-rc1`.
 ///
-/// A dot alone does not make a name: texts have full stops without a space behind them.
+/// A dot alone does not make a name: texts have full stops without a space after them.
 extension ExpressionFinder {
   /// The maximum bytes of a name on either side of a cut.
   private static let longestName = 512
@@ -119,7 +119,7 @@ extension ExpressionFinder {
     return end
   }
 
-  /// Returns the end of a folder's name that continues behind a space up to a backslash: ` Files (x86)\`, of words
+  /// Returns the end of a folder's name that continues after a space up to a backslash: ` Files (x86)\`, of words
   /// that begin with capitals.
   private func folderWithSpaces(at space: Int) -> Int? {
     var position = space
@@ -150,7 +150,7 @@ private struct Name {
 
   // MARK: - Paths
 
-  /// The directories of Linux's root (Filesystem Hierarchy Standard). They are paths of one name; other words behind
+  /// The directories of Linux's root (Filesystem Hierarchy Standard). They are paths of one name; other words after
   /// a slash are not.
   private static let roots: Set<String> = [
     "bin", "boot", "dev", "etc", "home", "lib", "media", "mnt", "opt", "proc", "root", "run", "sbin", "srv",
@@ -190,7 +190,7 @@ private struct Name {
 
   // MARK: - Names
 
-  /// Endings of files and hosts that are not words, so that a full stop without a space behind it does not make a
+  /// Endings of files and hosts that are not words, so that a full stop without a space after it does not make a
   /// name.
   private static let endings: Set<String> = [
     "apk", "bak", "bat", "bz2", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "deb", "dll",
@@ -206,7 +206,7 @@ private struct Name {
     "zip",
   ]
 
-  /// Matches names with dots, `::` or `_` in them, or `()` behind them.
+  /// Matches names with dots, `::` or `_` in them, or `()` after them.
   var isDotted: Bool {
     guard !bytes.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }) else {
       return false
@@ -247,7 +247,7 @@ private struct Name {
     return isName || hasEnding || areWords && parts.count > 2
   }
 
-  /// Matches digits with dots between them and a suffix behind `-`, `+` or `~`: `1.2.3-rc1`, `v2.0-beta`; not
+  /// Matches digits with dots between them and a suffix after `-`, `+` or `~`: `1.2.3-rc1`, `v2.0-beta`; not
   /// `2.5-inch`.
   var isVersion: Bool {
     guard
@@ -266,7 +266,7 @@ private struct Name {
     return suffix.contains(where: Self.isLetter) && (isMarked || numbers.count > 2 || Self.isMixed(suffix))
   }
 
-  /// True if it has letters and digits, or an upper-case letter behind lower-case ones.
+  /// True if it has letters and digits, or an upper-case letter after lower-case ones.
   private static func isMixed(_ part: ArraySlice<UInt8>) -> Bool {
     part.contains(where: isLetter) && part.contains(where: TextBytes.isDigit)
       || zip(part, part.dropFirst()).contains { isLower($0) && isUpper($1) }

@@ -154,7 +154,7 @@ extension ExpressionFinder {
     "m",
   ]
 
-  /// Returns the end of a word of the list behind one space.
+  /// Returns the end of a word of the list after one space.
   private func endOfWord(behindSpaceAt position: Int, among words: [StaticString]) -> Int? {
     guard let space = space(at: position) else { return nil }
     let start = position + space

@@ -58,7 +58,7 @@ struct ExpressionFinder {
   }
 
   /// Matches a name such as `example.org/path` without `www.`: with one of a few top-level domains that are not
-  /// words, so that a full stop without a space behind it does not make a name.
+  /// words, so that a full stop without a space after it does not make a name.
   private func host(at position: Int, of part: TextBytes) -> Range<Int>? {
     guard part.isAlphanumeric(position), !Self.isAddressByte(part[position - 1]),
       let end = part.domain(at: position)
@@ -72,7 +72,7 @@ struct ExpressionFinder {
     "com", "org", "net", "edu", "gov", "mil", "info", "io", "uk", "eu", "de", "fr", "jp", "cn", "ru",
   ]
 
-  /// Returns one of the addresses whose @ is beside the cut or in the run of their characters around it.
+  /// Returns one of the addresses whose @ is next to the cut or in the run of their characters around it.
   private func email(across cut: Int) -> Range<Int>? {
     for at in [signBefore(cut), signBehind(cut)] {
       if let at, let range = text.email(around: at), Self.isInside(cut, range) { return range }
@@ -116,8 +116,8 @@ struct ExpressionFinder {
 
   private static let longestAbbreviation = 16
 
-  /// Matches letters with dots between them and behind the last one (`U.S.`, `e.g.`, `Ph.D.`), and a few words with
-  /// the dot behind them (`Inc.`, `Dr.`).
+  /// Matches letters with dots between them and after the last one (`U.S.`, `e.g.`, `Ph.D.`), and a few words with
+  /// the dot after them (`Inc.`, `Dr.`).
   private func abbreviation(across cut: Int) -> Range<Int>? {
     var (begin, end) = (cut, cut)
     while begin > 0, isAbbreviationByte(text[begin - 1]) {

@@ -53,7 +53,7 @@ extension SentenceFinder {
   /// True if the dot at `dot`, which white space follows, belongs to an abbreviation, initial or number.
   /// - Parameters:
   ///   - content: where the sentence begins.
-  ///   - next: where the next word begins, behind quotes and brackets.
+  ///   - next: where the next word begins, after quotes and brackets.
   func isAbbreviation(dot: Int, content: Int, next: Int) -> Bool {
     var start = dot
     var length = 0

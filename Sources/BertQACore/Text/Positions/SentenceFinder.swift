@@ -1,7 +1,7 @@
 /// Finds the sentence around a range of a text by rules that need no model and no language. Their base is UAX #29.
 ///
 /// - A run of characters with Unicode's Sentence_Terminal, or of `…`, ends a sentence, with the closing quotes and
-///   brackets, footnotes such as `[1]` and combining marks behind it.
+///   brackets, footnotes such as `[1]` and combining marks after it.
 /// - Those of ASCII and `…` do so only where the text ends, or where white space and then something other than a
 ///   lower-case letter or `,` `;` `:` follows.
 /// - A single `.` does not after an initial or abbreviation: `SentenceFinder+Abbreviations.swift`.
@@ -71,7 +71,7 @@ struct SentenceFinder {
     }
   }
 
-  /// Returns where to begin: the start of the text, else behind the first white space in reach, else the first
+  /// Returns where to begin: the start of the text, else after the first white space in reach, else the first
   /// character in reach.
   private func lowerLimit(of range: TextRange) -> Int {
     let low = range.start - Self.reach
@@ -117,7 +117,7 @@ extension SentenceFinder {
     case none(next: Int)
   }
 
-  /// Returns the end of the sentence that the text at `position` ends: behind a run of terminators with its closing
+  /// Returns the end of the sentence that the text at `position` ends: after a run of terminators with its closing
   /// marks, or before a blank line. Text from `limit` on is not read.
   /// - Parameter content: where the sentence begins.
   private func sentenceEnd(at position: Int, content: Int, limit: Int) -> Boundary {
@@ -218,7 +218,7 @@ extension SentenceFinder {
   /// The maximum bytes of a footnote.
   private static let longestNote = 24
 
-  /// Returns the end of the closing quotes and brackets, footnotes and marks behind a sentence's terminators.
+  /// Returns the end of the closing quotes and brackets, footnotes and marks after a sentence's terminators.
   private func closersEnd(from start: Int, limit: Int) -> Int {
     var end = start
     while end < limit {
@@ -279,7 +279,7 @@ extension SentenceFinder {
     return quote + 2
   }
 
-  /// Returns the position behind quotes and brackets that may begin a sentence.
+  /// Returns the position after quotes and brackets that may begin a sentence.
   private func skipOpeners(from start: Int, limit: Int) -> Int {
     var position = start
     for _ in 0..<4 where position < limit {

@@ -42,7 +42,7 @@ struct TextEdges {
   }
 
   /// Returns the range without white space at its ends, extended to whole characters at its edges: the marks, joiners
-  /// and selectors behind them, and the characters that those belong to. Empty if it contains only white space.
+  /// and selectors after them, and the characters that those belong to. Empty if it contains only white space.
   mutating func visible(_ range: TextRange) -> TextRange {
     let trimmed = trimmed(range)
     if trimmed.count == 0 { return trimmed }
@@ -79,7 +79,7 @@ struct TextEdges {
     return false
   }
 
-  /// True if a word continues across a place, by UAX #29's rules for letters, digits, and the marks behind them.
+  /// True if a word continues across a place, by UAX #29's rules for letters, digits, and the marks after them.
   func isInsideWord(_ position: Int) -> Bool {
     guard position > 0, position < text.count else { return false }
     var (before, behind) = (position, position)

@@ -1,7 +1,7 @@
 /// Divides a long text into sections that a model reads one at a time.
 ///
-/// A section ends before a heading or behind a blank line if one is in its last 40 %, else behind a sentence in its
-/// last half, else behind the last sentence that it contains. A heading stays with what follows it. Sections share
+/// A section ends before a heading or after a blank line if one is in its last 40 %, else after a sentence in its
+/// last half, else after the last sentence that it contains. A heading stays with what follows it. Sections share
 /// tokens only inside a sentence that is longer than a section; such a sentence is cut between lines or words. The
 /// last two sections share the rest of the text about equally.
 struct TextSections: Sendable {
@@ -9,7 +9,7 @@ struct TextSections: Sendable {
   enum Boundary: UInt8 {
     case none
     case line
-    /// The line behind a heading, which a section keeps together with it.
+    /// The line after a heading, which a section keeps together with it.
     case lineBelowHeading
     case sentence
     /// A heading, or what a blank line precedes.
@@ -135,7 +135,7 @@ private struct BoundaryMarks {
   private(set) var values: [UInt8]
   /// By token: its last byte plus 1.
   let ends: [UInt32]
-  /// The first token behind the place that was marked last.
+  /// The first token after the place that was marked last.
   private var token = 0
 
   /// More lines in a row, with blank lines between them, are a list rather than headings.
@@ -146,7 +146,7 @@ private struct BoundaryMarks {
     self.ends = ends
   }
 
-  /// Marks the first token that ends behind byte `position`. Positions never decrease within a pass.
+  /// Marks the first token that ends after byte `position`. Positions never decrease within a pass.
   private mutating func mark(_ boundary: TextSections.Boundary, at position: Int) {
     while token < ends.count, Int(ends[token]) <= position { token += 1 }
     guard token < ends.count, values[token] < boundary.rawValue else { return }
@@ -203,11 +203,11 @@ private struct BoundaryMarks {
 /// A line of a text.
 private struct TextLine {
   let start: Int
-  /// Behind white space at the start; `end` if there is nothing else.
+  /// After white space at the start; `end` if there is nothing else.
   let content: Int
   /// Before the line break, or the text's end.
   let end: Int
-  /// Behind the line break.
+  /// After the line break.
   let next: Int
 
   /// Longer lines are not headings of plain text.

@@ -117,7 +117,7 @@ struct O200KPattern: SplitPattern {
     _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> Int? {
     var position = position
-    /// Behind the last character that may also be in the second part.
+    /// After the last character that may also be in the second part.
     var lastShared: Int?
     while position < end {
       let decoded = UTF8Codec.decode(text, at: position, end: end)

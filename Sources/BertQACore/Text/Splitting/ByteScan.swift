@@ -1,4 +1,4 @@
-/// Searches for bytes, sixteen at a time. Sixteen bytes behind the end must be readable: `NormalizedText.padding`.
+/// Searches for bytes, sixteen at a time. Sixteen bytes after the end must be readable: `NormalizedText.padding`.
 enum ByteScan {
   typealias Block = SIMD16<UInt8>
 

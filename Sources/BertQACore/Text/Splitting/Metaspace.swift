@@ -89,7 +89,7 @@ struct Metaspace: PreTokenizer {
   private func beginsWithMark(_ text: UnsafePointer<UInt8>, _ range: Range<Int>) -> Bool {
     let position = range.lowerBound
     if text[position] == 0x20 { return true }
-    // Readable behind the end of the text: `NormalizedText.padding`.
+    // Readable after the end of the text: `NormalizedText.padding`.
     let mask = markSize == 4 ? UInt32.max : (1 << UInt32(8 * markSize)) - 1
     return UInt32(littleEndian: UnsafeRawPointer(text + position).loadUnaligned(as: UInt32.self)) & mask
       == mark

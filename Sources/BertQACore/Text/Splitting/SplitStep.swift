@@ -9,9 +9,9 @@ enum SplitBehavior: String, Sendable, CaseIterable {
 
 /// The pattern of a split.
 protocol SplitPattern: Sendable {
-  /// Returns the first match, not empty, that begins at or behind `position`, as if the text began at `start` and
+  /// Returns the first match, not empty, that begins at or after `position`, as if the text began at `start` and
   /// ended at `end`; nil if there is none. Linear in the bytes from `position` to the match's end. `position < end`;
-  /// 16 bytes behind `end` are readable.
+  /// 16 bytes after `end` are readable.
   func match(
     in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)?

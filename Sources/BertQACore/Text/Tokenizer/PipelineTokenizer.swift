@@ -227,7 +227,7 @@ private final class StepScratch {
   /// True if the memory has a size that texts often need.
   var isWorthKeeping: Bool { byteCount < 8 << 20 }
 
-  /// Frees the memory in parts: the system takes its time to take back gigabytes.
+  /// Frees the memory in parts: returning gigabytes to the system takes long.
   func removeAll(_ monitor: CallMonitor?) throws(BertQAError) {
     part = NormalizedText()
     try monitor?.check()

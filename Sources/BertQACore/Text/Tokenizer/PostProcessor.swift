@@ -9,7 +9,7 @@ struct PostProcessor: Sendable {
   /// The token types of a framed text or pair.
   enum TokenTypes: Sendable, Equatable {
     case zero
-    /// 1 for a pair's second text and the special tokens behind it, else 0.
+    /// 1 for a pair's second text and the special tokens after it, else 0.
     case ofSegments
     case other
   }
@@ -103,7 +103,7 @@ struct PostProcessor: Sendable {
     return types == segments ? .ofSegments : .other
   }
 
-  /// Returns the special tokens before, between and behind the sequences of a template.
+  /// Returns the special tokens before, between and after the sequences of a template.
   private static func ids(_ step: ObjectReader, _ key: String) throws(BertQAError) -> [[Int32]] {
     let tokens = try step.required("special_tokens", step.reader("special_tokens"))
     var parts: [[Int32]] = [[]]

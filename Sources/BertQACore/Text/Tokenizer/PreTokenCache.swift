@@ -6,7 +6,7 @@ protocol CachingWorker: TokenWorker {
   /// The cache of this worker.
   var cache: PreTokenCache { get }
 
-  /// Finds the pieces of a pre-token, which are valid until the next call. 16 bytes behind it are readable.
+  /// Finds the pieces of a pre-token, which are valid until the next call. 16 bytes after it are readable.
   /// - Parameters:
   ///   - mark: a character that the model reads before the pre-token.
   ///   - parsesSpecialTokens: true if pieces that spell special tokens are allowed.
@@ -26,7 +26,7 @@ struct PreTokenSplit {
   private let stride: Int
 
   /// Each piece begins where the one before ends.
-  /// - Parameter starts: of the pieces and, behind them, of what would come next.
+  /// - Parameter starts: of the pieces and, after them, of what would come next.
   init(_ ids: UnsafePointer<Int32>, starts: UnsafePointer<Int32>, count: Int) {
     self.count = count
     self.ids = ids
@@ -111,13 +111,13 @@ extension CachingWorker {
 struct PreTokenPlace: BitwiseCopyable {
   /// Its first byte in the text: the one that the mark replaces or precedes.
   private let begin: Int
-  /// The distance from a byte of the pre-token to its place in the text, for bytes behind the mark.
+  /// The distance from a byte of the pre-token to its place in the text, for bytes after the mark.
   private let shift: Int
   /// Bytes of the mark.
   private let markSize: Int
 
   /// A pre-token that consists of a mark of `markSize` bytes and the text from `core` on, which is `begin` or one
-  /// byte behind it.
+  /// byte after it.
   @inline(__always)
   init(at begin: Int, core: Int, markSize: Int) {
     self.begin = begin
@@ -175,7 +175,7 @@ private struct ShortPreTokenKey: BitwiseCopyable {
   /// The number of bytes, and above it the mode.
   var tag: UInt8
 
-  /// 16 bytes behind the pre-token are readable.
+  /// 16 bytes after the pre-token are readable.
   /// - Parameter mode: 0...3; pre-tokens of different modes are different.
   @inline(__always)
   init(_ preToken: UnsafePointer<UInt8>, count: Int, mode: UInt8) {
@@ -197,7 +197,7 @@ private struct ShortPreTokenKey: BitwiseCopyable {
   }
 }
 
-/// Returns eight bytes of a pre-token from `index` on, the first lowest, and zeros behind its end.
+/// Returns eight bytes of a pre-token from `index` on, the first lowest, and zeros after its end.
 @inline(__always)
 private func eightBytes(_ preToken: UnsafePointer<UInt8>, _ index: Int, _ count: Int) -> UInt64 {
   let bits = UInt64(truncatingIfNeeded: min(64, 8 &* max(0, count &- index)))
@@ -291,7 +291,7 @@ private struct LongPreTokenKey {
   let mode: UInt8
   let hash: UInt64
 
-  /// 7 bytes behind the pre-token are readable.
+  /// 7 bytes after the pre-token are readable.
   @inline(__always)
   init(_ preToken: UnsafePointer<UInt8>, count: Int, mode: UInt8) {
     self.preToken = preToken

@@ -11,7 +11,7 @@ protocol TokenModel: Sendable {
   /// The id of text that pieces cannot spell.
   var unknownID: Int32? { get }
 
-  /// What pieces that continue a word begin with, such as "##"; empty if nothing marks them.
+  /// The prefix of pieces that continue a word, such as "##"; empty if there is none.
   var continuingPrefix: [UInt8] { get }
 
   /// The part of the pre-tokenizer before it that it takes over.

@@ -1,5 +1,5 @@
 /// transformers' class that reads a tokenizer's files: `tokenizer_class` of `tokenizer_config.json`, else of
-/// `config.json`, else that of its "model_type", for families whose files do not tell.
+/// `config.json`, else that of its "model_type", for families whose files do not name one.
 struct TokenizerClass: Sendable {
   /// Without "Fast"; nil if no file names a class.
   let name: String?

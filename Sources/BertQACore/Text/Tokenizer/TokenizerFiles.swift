@@ -82,8 +82,8 @@ struct TokenizerFiles: Sendable {
     }
   }
 
-  /// Returns the tokenizer without the added tokens that a model's table has no row for: transformers fails on a text
-  /// with one, which here is ordinary text.
+  /// Returns the tokenizer without the added tokens that have no row in a model's table. transformers fails on a text
+  /// with such a token; here it is ordinary text.
   func within(_ rows: Int) throws(BertQAError) -> TokenizerFiles {
     guard vocabularySize > rows, pipeline.model.vocabulary.count <= rows else { return self }
     var pipeline = pipeline
@@ -175,8 +175,8 @@ extension TokenizerFiles {
     try self.init(pipeline, files, directory.monitor)
   }
 
-  /// Reads a `tokenizer.json`, by whatever name. `tokenizer_config.json` has a say if transformers' class has: BERT's,
-  /// or RoBERTa's on the space before a text.
+  /// Reads a `tokenizer.json`, by whatever name. `tokenizer_config.json` applies if transformers' class reads it:
+  /// BERT's, or RoBERTa's for the space before a text.
   private init(tokenizerJSON name: String, _ directory: ModelDirectory) throws(BertQAError) {
     let file = try directory.file(name, limit: ModelFile.jsonLimit)
     let root = try ObjectReader(file, directory.monitor)

@@ -65,7 +65,7 @@ struct GraphemeBreak: Sendable {
     /// True after a pictograph and extending characters; true if a joiner follows those.
     private var isPictograph = false
     private var isJoined = false
-    /// 1 after a consonant of a conjunct, 2 after a linker behind it.
+    /// 1 after a consonant of a conjunct, 2 after a linker that follows one.
     private var conjunct = 0
 
     /// True if a cluster begins at the next character of the text, which has these properties.

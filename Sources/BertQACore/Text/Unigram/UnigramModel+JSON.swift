@@ -46,7 +46,7 @@ extension UnigramModel {
       switch byte {
       case UInt8(ascii: "."): isFraction = true
       case UInt8(ascii: "0")...UInt8(ascii: "9"):
-        // At most 17 digits, and a zero behind the point.
+        // At most 17 digits, and a zero after the point.
         significand = significand * 10 + UInt64(byte - UInt8(ascii: "0"))
         if isFraction { scale += 1 }
       // Very small or large, unlike any log probability of a piece.

@@ -76,7 +76,7 @@ struct AddedTokenMatcher: Sendable {
   /// Returns the next token in `text[start...]`; nothing before `start` is part of it.
   ///
   /// Unrequested special tokens are skipped: no token may overlap them.
-  /// - Parameter position: where to begin, at or behind `start`; afterwards, where to continue.
+  /// - Parameter position: where to begin, at or after `start`; afterwards, where to continue.
   func next(
     in text: UnsafeBufferPointer<UInt8>, from position: inout Int, behind start: Int,
     parseSpecialTokens: Bool,

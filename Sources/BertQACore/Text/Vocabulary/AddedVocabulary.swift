@@ -1,4 +1,4 @@
-/// A token that is found by its spelling, beside the model's pieces: `added_tokens` of `tokenizer.json`.
+/// A token that is found by its spelling, in addition to the model's pieces: `added_tokens` of `tokenizer.json`.
 struct AddedToken: Sendable, Equatable {
   var content: String
   /// True for a control token such as "[SEP]", which in a text is text unless the caller requests the token.
@@ -9,7 +9,7 @@ struct AddedToken: Sendable, Equatable {
   var isSingleWord = false
   /// True if it includes the white space before it.
   var stripsLeft = false
-  /// True if it includes the white space behind it.
+  /// True if it includes the white space after it.
   var stripsRight = false
 
   init(_ content: String, isSpecial: Bool = false) {

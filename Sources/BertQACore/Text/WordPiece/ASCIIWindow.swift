@@ -3,7 +3,7 @@
 /// the next short.
 struct ASCIIWindow {
   static var capacity: Int { 1024 }
-  /// The number of readable bytes behind the prepared ones, without letters and digits.
+  /// The number of readable bytes after the prepared ones, without letters and digits.
   static var padding: Int { 32 }
   /// The size of the scratch memory.
   static var scratchSize: Int { capacity + padding + (capacity + padding) / 8 + 8 }

@@ -109,7 +109,7 @@ struct TermTable: ~Copyable {
     return key.second.map { hasher.hash(first, hasher.hash($0, key.secondCount)) } ?? first
   }
 
-  /// A copy behind which eight bytes may be read.
+  /// A copy after which eight bytes may be read.
   private static func padded(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     Array(bytes) + [UInt8](repeating: 0, count: 8)
   }

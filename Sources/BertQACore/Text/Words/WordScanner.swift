@@ -1,9 +1,9 @@
 /// Finds the words of a text in order, lower-cased.
 ///
-/// A word is what lies between two default word boundaries of Unicode (UAX #29) and holds a letter or digit.
-/// Rule WB3c, which holds emoji together, is left out: emoji are no words. Lower-casing is Unicode's full
-/// one, without locale; the form of a final sigma is decided within the word. Words of more than
-/// `maximumBytes` are skipped. Invalid UTF-8 reads as U+FFFD, which is no word. Time: linear in the text.
+/// A word is what lies between two default word boundaries of Unicode (UAX #29) and holds a letter or digit. Rule
+/// WB3c, which holds emoji together, is omitted: emoji are not words. Lower-casing is Unicode's full one, without
+/// locale; the form of a final sigma is decided within the word. Words of more than `maximumBytes` are skipped.
+/// Invalid UTF-8 reads as U+FFFD, which is not a word. Time: linear in the text.
 struct WordScanner: ~Copyable {
   /// The maximum bytes of a lower-cased word.
   static var maximumBytes: Int { 255 }
@@ -136,7 +136,7 @@ extension WordScanner {
   }
 
   /// Takes the text between the boundary at `position` and the next, or a part of it that is not a word.
-  /// - Returns: the word's length in code points; 0 if it is no word.
+  /// - Returns: the word's length in code points; 0 if it is not a word.
   @inline(never)
   private mutating func takeUnicode(_ base: UnsafePointer<UInt8>) throws(BertQAError) -> Int {
     byteCount = 0
@@ -195,7 +195,7 @@ extension WordScanner {
   }
 
   /// Decides if `candidate`, which follows a character of kind `before`, belongs to the word. If so it is returned,
-  /// and `candidate` becomes the character behind it, of kind `other` at the end of the word.
+  /// and `candidate` becomes the character after it, of kind `other` at the end of the word.
   @inline(__always)
   private func takeMiddle(
     _ base: UnsafePointer<UInt8>, _ before: WordBreak, _ candidate: inout Unit
@@ -220,7 +220,7 @@ extension WordScanner {
       }
       break
     }
-    // A Hebrew letter keeps the quote behind it.
+    // A Hebrew letter keeps the quote after it.
     guard before == .hebrewLetter, middle.kind == .singleQuote else { return nil }
     candidate.kind = .other
     return middle
@@ -242,7 +242,7 @@ extension WordScanner {
   }
 }
 
-/// Finds the lower-cased sigma of a word that is final: behind a letter and before none.
+/// Finds the lower-cased sigma of a word that is final: after a letter and before none.
 private struct FinalSigma {
   private var candidate: Int?
   private var followsLetter = false

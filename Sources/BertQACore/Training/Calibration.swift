@@ -82,7 +82,7 @@ final class Calibration {
       rows.append(row)
     }
     guard !rows.isEmpty else { return .one }
-    // The few longest texts do not decide up to where the temperature holds.
+    // The few longest texts must not decide how far the temperature holds.
     let longest = min(
       try occurrences.checkedSorted(CallPoll(monitor), by: <)[rows.count * 19 / 20], Int(Int32.max))
     let loss = TemperatureLoss(

@@ -36,8 +36,8 @@ public final class ClassifierTrainer {
   /// - Parameters:
   ///   - text: UTF-8, at most 2³¹ - 1 bytes. Invalid bytes are not words.
   ///   - label: UTF-8, neither blank nor with a NUL. Labels are equal if their bytes are.
-  ///   - group: any bytes. With two or more groups, the folds of the cross-validation contain whole groups.
-  ///     Its figures and the calibration then hold for groups not seen, such as other authors or sources.
+  ///   - group: any bytes. With two or more groups, the folds of the cross-validation contain whole groups. Its
+  ///     figures and the calibration then hold for unseen groups, such as other authors or sources.
   ///   - call: nil: that of the trainer's options.
   /// - Throws: `.invalidArgument` for an invalid label, `.tooLarge`, `.outOfMemory`, `.cancelled`,
   ///   `.deadlineExceeded`.
@@ -236,7 +236,7 @@ public final class ClassifierTrainer {
 }
 
 extension TrainOptions {
-  /// Returns the options that count for features other than `auto`.
+  /// Returns the options that apply to features other than `auto`.
   fileprivate func applied(to features: TrainingFeatures) -> TrainOptions {
     var options = self
     options.features = features

@@ -1,4 +1,4 @@
-/// What a training reads texts as: the features of its models and their values in each text.
+/// How a training represents texts: the features of its models and their values in each text.
 protocol FeatureSource: AnyObject {
   var kind: TrainingFeatures { get }
 

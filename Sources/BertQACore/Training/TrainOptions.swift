@@ -49,13 +49,13 @@ public struct TrainOptions: Sendable {
   public init() {}
 }
 
-/// What a classifier knows of a text, with the numbers of `bertqa_features`.
+/// What a classifier reads of a text, with the numbers of `bertqa_features`.
 public enum TrainingFeatures: Int32, Sendable, CaseIterable, CustomStringConvertible {
   /// The counts of its words.
   case words = 0
   /// Its vector by an embedding model.
   case embedding = 1
-  /// Either, whichever has the greater accuracy in the cross-validation; words if both are equal.
+  /// The one with the higher accuracy in the cross-validation; words if both are equal.
   case auto = 2
 
   /// The name in the command line, Python and reports.

@@ -3,7 +3,7 @@ public struct TrainingReport: Sendable {
   public var textCount = 0
   /// Those of the model: not `auto`.
   public var features = TrainingFeatures.words
-  /// With `auto`: the accuracy and macro F1 of the features that were not chosen; else NaN.
+  /// With `auto`: the accuracy and macro F1 of the other features; else NaN.
   public var otherAccuracy = Double.nan
   public var otherMacroF1 = Double.nan
   /// The number of features of the model: terms, or the numbers of a vector.

@@ -1,6 +1,6 @@
 extension WordCountModel {
-  /// Returns the occurrences that contributed most for or against a label, relative to the mean of all
-  /// labels, by falling magnitude; equal ones in the order of the text.
+  /// Returns the occurrences that contributed most for or against a label, relative to the mean of all labels:
+  /// largest magnitude first; equal ones in the order of the text.
   func contributions(
     to label: Int, in text: UnsafeBufferPointer<UInt8>, scale: Double, limit: Int, poll: CallPoll
   ) throws(BertQAError) -> [WordContribution] {

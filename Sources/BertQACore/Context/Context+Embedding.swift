@@ -99,8 +99,8 @@ extension Context {
     return vectors
   }
 
-  /// As `embedTokens`, but a text's failure affects only that text. Throws failures of the whole call, such as an option
-  /// out of range, cancellation or lack of memory.
+  /// As `embedTokens`, but a text's failure affects only that text. Throws failures of the whole call, such as an
+  /// option out of range, cancellation or lack of memory.
   public func embedTokensEach(
     of texts: [TextPair], options: EmbedOptions = EmbedOptions()
   ) throws(BertQAError) -> [Result<TokenVectors, BertQAError>] {

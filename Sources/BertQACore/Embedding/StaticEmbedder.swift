@@ -18,7 +18,7 @@ final class StaticEmbedder: Sendable {
     _ = ThreadPool.shared
   }
 
-  /// What is done to each text of a call.
+  /// The settings for each text of a call.
   fileprivate struct Settings {
     var prompt: TextReader.Prompt
     var limit: StaticModel.Limit?

@@ -131,8 +131,8 @@ final class Encoder: WindowModel, @unchecked Sendable {
     }
   }
 
-  /// The operations of one layer: four matrices of hidden², two of hidden · intermediate, and bottlenecks. Each pair of tokens
-  /// adds a product with the key, one with the value, about as much for the softmax, and the products with
+  /// The operations of one layer: four matrices of hidden², two of hidden · intermediate, and bottlenecks. Each pair
+  /// of tokens adds a product with the key, one with the value, about as much for the softmax, and the products with
   /// distance vectors.
   private var costs: ChunkPlan.CostModel {
     let (hidden, intermediate) = (Double(configuration.hiddenSize), Double(configuration.intermediateSize))

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The encoders of a model's tasks: its encoder, with the weights that a task's adapters change. Each is made when a call
-/// first asks for its task, and takes as much memory as the converted weights of the model.
+/// The encoders of a model's tasks: its encoder, with the weights that a task's adapters change. Each is made when a
+/// call first asks for its task, and takes as much memory as the converted weights of the model.
 final class TaskEncoders: Sendable {
   private let model: LoadedModel
   private let precision: Precision

@@ -11,7 +11,7 @@ struct Window: Sendable, Equatable {
   var unattendedCount = 0
 }
 
-/// What is around the tokens of every window of a call.
+/// The frame around the tokens of every window of a call.
 struct WindowFrame: Sendable {
   var template: Template
   /// Tokens after the template's end; nil: none.

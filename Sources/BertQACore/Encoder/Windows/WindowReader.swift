@@ -11,7 +11,7 @@ struct WindowReader: Sendable {
   /// The number of tokens or windows at which a slice is full and the model is run.
   var sliceTokens = 65_536
   var sliceWindows = 4096
-  /// What is around the tokens of a window; nil: the tokenizer's template.
+  /// The frame around the tokens of a window; nil: the tokenizer's template.
   var frame: WindowFrame?
   /// The number of items between two checks of the memory for the small objects of each item.
   static let itemsPerMemoryCheck = 1024

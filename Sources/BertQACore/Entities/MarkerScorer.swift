@@ -48,8 +48,8 @@ struct MarkerScorer: SpanScorer {
     size.blocks * Kernels.lanes + maxWidth + Kernels.lanes
   }
 
-  /// `firsts` and `seconds` have the products of `first` with the first and the last word of spans; [4 · width][words, 16
-  /// and `maxWidth` more].
+  /// `firsts` and `seconds` have the products of `first` with the first and the last word of spans;
+  /// [4 · width][words, 16 and `maxWidth` more].
   func reserve(_ workspace: PromptedWorkspace, _ size: PromptedWorkspace.Size) throws(BertQAError) {
     try workspace.firsts.reserve(4 * width * stride(size))
     try workspace.seconds.reserve(4 * width * stride(size))

@@ -54,8 +54,8 @@ final class PromptedScorer: @unchecked Sendable {
         + labels * 11 * width)
   }
 
-  /// Returns the spans whose probability for a label is at least the label's threshold, by first word, then in the order
-  /// of the package gliner.
+  /// Returns the spans whose probability for a label is at least the label's threshold, by first word, then in the
+  /// order of the package gliner.
   /// - Parameters:
   ///   - output: the encoder's vectors of a window.
   ///   - words: the token of each word in the window; nil for a word without tokens, whose vector has zeros.

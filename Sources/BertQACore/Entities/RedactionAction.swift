@@ -4,8 +4,8 @@ public enum RedactionAction: Sendable {
   case label
   /// The same text for every entity.
   case text([UInt8])
-  /// A star for each letter, digit and other character, while spaces and punctuation marks stay: "***-**-1234". The last
-  /// `keep` of these characters stay, too, but at most half of an entity's.
+  /// A star for each letter, digit and other character; spaces and punctuation marks stay: "***-**-1234". The last
+  /// `keep` of these characters also stay, but at most half of an entity's.
   case mask(keep: Int)
   /// The label and a hash of the entity's text, such as "[PER_4b7d…]". The same text always has the same hash;
   /// without the key, it does not help to guess the text.

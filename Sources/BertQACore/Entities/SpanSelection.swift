@@ -4,15 +4,15 @@ struct SpanSelection {
   struct Rules {
     /// By label.
     var thresholds: [Float]
-    /// True: a span within another one stays, too.
+    /// True: a span within another one also stays.
     var isNested: Bool
   }
 
   private let isNested: Bool
   /// The words of the spans that were chosen, if none may be within another one.
   private var isTaken: [Bool]
-  /// Of the spans that were chosen, if they may be within others: the last words by the first word, the largest of them, and
-  /// the smallest first word by the last one.
+  /// Of the spans that were chosen, if they may be within others: the last words by the first word, the largest of
+  /// them, and the smallest first word by the last one.
   private var lasts: [[Int]]
   private var farthest: [Int]
   private var nearest: [Int]

@@ -1,5 +1,5 @@
-/// Texts that redaction never touches, and texts that it always replaces. They are compared by their words: in any case,
-/// with any spaces and marks between words and at the ends.
+/// Texts that redaction never touches, and texts that it always replaces. They are compared by their words: in any
+/// case, with any spaces and marks between words and at the ends.
 public struct TextLists: Sendable {
   fileprivate var allowed = PhraseTree()
   fileprivate var denied = PhraseTree()

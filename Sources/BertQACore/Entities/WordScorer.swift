@@ -1,10 +1,11 @@
 import CBertQA
 
-/// The layers of a model that scores each word as the first one, as the last one and as one of an entity, for each label.
+/// The layers of a model that scores each word as the first, as the last and as any word of an entity, for each
+/// label.
 ///
-/// A word's three logits are second(relu(first(w, l, w' · l'))), where w and w' are vectors of the word, l and l' are those
-/// of the label, and the last product is element by element. `first` is linear, so its products with w and with l are
-/// computed once per word and once per label.
+/// A word's three logits are second(relu(first(w, l, w' · l'))), where w and w' are vectors of the word, l and l' are
+/// those of the label, and the last product is element by element. `first` is linear, so its products with w and with
+/// l are computed once per word and once per label.
 struct WordScorer: SpanScorer {
   private let width: Int
   private let kernels: Kernels

@@ -32,7 +32,7 @@ struct WordSpans {
       let bytes = UnsafeBufferPointer(rebasing: text[position..<end])
       let (held, capacity) = (monitor.heldBytes, one.capacityBytes)
       try tokenizer.tokenize(bytes, parseSpecialTokens: false, into: &one, monitor)
-      // What the work of a word took is free again.
+      // The memory for the work of a word is free again.
       monitor.release(monitor.heldBytes - held - (one.capacityBytes - capacity))
       try tokens.append(one, from: UInt32(position), monitor)
       position = end
@@ -40,7 +40,7 @@ struct WordSpans {
     monitor.release(one.capacityBytes)
   }
 
-  /// True if a word has no tokens, as a control character.
+  /// True if a word has no tokens, such as a control character.
   func isEmpty(_ word: Int) -> Bool {
     words[word].firstToken == (word + 1 < words.count ? words[word + 1].firstToken : tokens.count)
   }

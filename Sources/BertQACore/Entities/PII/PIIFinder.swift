@@ -13,7 +13,7 @@ struct PIIFinder {
 
   private let text: TextBytes
   private let kinds: PIIKinds
-  /// True if there are kinds that are not among all.
+  /// True if some kinds are not among `PIIKinds.all`.
   private let hasMore: Bool
   private let phones: PhoneFinder
   private var versions = VersionContext()

@@ -2,7 +2,8 @@
 extension TextBytes {
   // MARK: - Coordinates
 
-  /// Matches a latitude and a longitude in degrees with three decimals or more: `48.8584, 2.2945`, `48.8584 N 2.2945 E`.
+  /// Matches a latitude and a longitude in degrees with three decimals or more: `48.8584, 2.2945`,
+  /// `48.8584 N 2.2945 E`.
   func coordinates(at start: Int) -> Range<Int>? {
     let before = self[start - 1]
     if before == UInt8(ascii: "."), isDigit(start - 2) { return nil }

@@ -251,7 +251,8 @@ struct Pickle {
     return result
   }
 
-  /// Reads what PyTorch writes in place of a storage: ("storage", its class, its key, a device, the number of elements).
+  /// Reads what PyTorch writes in place of a storage: ("storage", its class, its key, a device, the number of
+  /// elements).
   private func storage(_ value: Value) throws(BertQAError) -> Storage {
     guard case .tuple(let parts, _) = value, parts.count >= 5, case .string("storage") = parts[0],
       case .global(let name) = parts[1], case .string(let key) = parts[2],

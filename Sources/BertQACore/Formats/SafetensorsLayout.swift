@@ -1,9 +1,9 @@
 /// The positions of the tensors in a safetensors file to be written.
 ///
-/// The format allows no gaps, so the order provides the alignment. Tensors whose size is a multiple of 64
-/// bytes come first and start at such a multiple. The others follow, in falling order of the largest power of
-/// two that divides their size, so that each is aligned for its elements. Within a class the given order is
-/// kept: tensors of equal size that are adjacent in the input are adjacent in the file.
+/// The format allows no gaps, so the order provides the alignment. Tensors whose size is a multiple of 64 bytes come
+/// first and start at such a multiple. The others follow, in descending order of the largest power of two that
+/// divides their size, so that each is aligned for its elements. Within a class the given order is kept: tensors of
+/// equal size that are adjacent in the input are adjacent in the file.
 struct SafetensorsLayout {
   struct Tensor {
     let name: String

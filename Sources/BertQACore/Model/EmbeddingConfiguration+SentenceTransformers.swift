@@ -164,8 +164,8 @@ extension EmbeddingConfiguration {
     return modes.isEmpty ? .mean : TokenPooling(modes: modes)
   }
 
-  /// Throws if a module reads or writes anything but the sentence's vector, or, in a model of late interaction, anything
-  /// but the tokens' vectors.
+  /// Throws if a module reads or writes anything but the sentence's vector, or, in a model of late interaction,
+  /// anything but the tokens' vectors.
   /// - Parameter own: the module's `config.json`.
   private static func check(
     _ own: ObjectReader?, of directory: ModelDirectory, isOfTokens: Bool

@@ -1,4 +1,5 @@
-/// The names of prompts that every model has in sentence-transformers, with an empty prompt unless the model has another.
+/// The names of prompts that every model has in sentence-transformers, with an empty prompt unless the model has
+/// another.
 package enum PromptName {
   package static let query = "query"
   package static let document = "document"

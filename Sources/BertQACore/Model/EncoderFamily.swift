@@ -69,7 +69,7 @@ final class EncoderFamily: Sendable {
     case disentangled
   }
 
-  /// The row of the token type table that is added to a token's embedding, if there is such a table.
+  /// The row of the token type table that is added to a token's embedding, if the model has this table.
   enum TokenTypes: Sendable, Equatable {
     /// 0 for the first text of a pair, 1 for the second.
     case ofSegments

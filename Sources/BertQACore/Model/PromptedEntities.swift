@@ -1,8 +1,8 @@
 /// The settings of a model that finds entities by any label, which it reads before the text: GLiNER (Zaratiana et al.
 /// 2023, https://arxiv.org/abs/2311.08526). They are in `gliner_config.json`.
 ///
-/// Such a model has an encoder of one of the families, an LSTM that reads words in both directions, and layers that score
-/// spans of words for labels.
+/// Such a model has an encoder of one of the families, an LSTM that reads words in both directions, and layers that
+/// score spans of words for labels.
 struct PromptedEntities: Sendable, Equatable {
   /// What the last layers score for a label.
   enum SpanMode: String {
@@ -36,7 +36,8 @@ struct PromptedEntities: Sendable, Equatable {
   /// The prefix of the encoder's tensors.
   static let encoderPrefix = "token_rep_layer.bert_layer.model."
 
-  /// The tokens that a window has room for if the encoder's arithmetic has no limit: `maxWords` words of several tokens.
+  /// The tokens that a window has room for if the encoder's arithmetic has no limit: `maxWords` words of several
+  /// tokens.
   static let fewestPositions = 1024
 
   /// The threshold of scores if the caller sets none, as in the package gliner.

@@ -1,5 +1,5 @@
-/// A static embedding model: a tokenizer and a table with a row for each of its ids. The vector of a text is the mean of
-/// its tokens' rows. Immutable.
+/// A static embedding model: a tokenizer and a table with a row for each of its ids. The vector of a text is the mean
+/// of its tokens' rows. Immutable.
 ///
 /// Two packages write them. model2vec's have a `config.json`; sentence-transformers' are a module `StaticEmbedding` of
 /// `modules.json`. Both read `tokenizer.json` alone, add no special tokens, and differ in what `Form` lists.

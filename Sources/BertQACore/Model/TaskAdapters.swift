@@ -1,5 +1,5 @@
-/// The adapters of jina-embeddings-v3 (Sturua et al. 2024, https://arxiv.org/abs/2409.10173): for each task, every matrix
-/// has a low-rank matrix (LoRA, Hu et al. 2021, https://arxiv.org/abs/2106.09685) that is added to it.
+/// The adapters of jina-embeddings-v3 (Sturua et al. 2024, https://arxiv.org/abs/2409.10173): for each task, every
+/// matrix has a low-rank matrix (LoRA, Hu et al. 2021, https://arxiv.org/abs/2106.09685) that is added to it.
 struct TaskAdapters: Sendable, Equatable {
   /// The names of the tasks, which are those of prompts.
   var tasks: [String]

@@ -120,7 +120,7 @@ extension Collection {
     return values
   }
 
-  /// As `sorted`, but checks that there is memory for the copy and for the half as much that sorting takes.
+  /// As `sorted`, but checks that memory exists for the copy and for sorting, which takes half as much.
   /// - Parameter poll: polled while sorting; accounts for the copy.
   @inline(__always)  // Sorting words is twice as fast with the comparison inside.
   package func checkedSorted(
@@ -146,7 +146,7 @@ extension Collection {
 }
 
 extension Array {
-  /// As `sort`, but checks that there is memory for the half of the array that sorting takes.
+  /// As `sort`, but checks that memory exists for sorting, which takes half of the array.
   /// - Parameter poll: polled while sorting; accounts for the memory.
   package mutating func checkedSort(
     _ poll: CallPoll, by areInIncreasingOrder: (Element, Element) -> Bool

@@ -4,10 +4,10 @@
 /// character across either of its ends, and (3) every merge of a piece that contains all of it ranks after those that
 /// make it: then its own merges precede any other that it takes part in.
 ///
-/// Until a merge takes a part of it, the character's bytes merge as if they were alone. So such a merge is possible only
-/// if the part is at some time a symbol while the next of the character's own merges has a greater rank, or at its
-/// beginning an equal one: of equal ranks the leftmost comes first. `crossings` has the pairs of adjacent characters
-/// that allow such a merge of a part of either.
+/// Until a merge takes a part of it, the character's bytes merge as if they were alone. So such a merge is possible
+/// only if the part is at some time a symbol while the next of the character's own merges has a greater rank, or at
+/// its beginning an equal one: of equal ranks the leftmost comes first. `crossings` has the pairs of adjacent
+/// characters that allow such a merge of a part of either.
 ///
 /// Between two characters that are read whole, only the merge of a piece that ends with the first and a piece that
 /// begins with the second is possible. If there is none, which is so for most pairs of ideographs, no piece reaches

@@ -55,7 +55,7 @@ struct NumberingPlans: Sendable {
     readNodes()
     readRegions(formats: Self.readFormats())
     forms.sort { ($0.groups, $0.region) < ($1.groups, $1.region) }
-    // The table's last entry is no region.
+    // The table's last entry is not a region.
     mobiles = regions.removeLast().tree
     for (index, region) in regions.enumerated() {
       lengthsOfCode[region.callingCode] |= region.lengths
@@ -69,7 +69,7 @@ struct NumberingPlans: Sendable {
   func region(_ code: some Collection<UInt8>) -> Int? {
     guard code.count == 2, code.allSatisfy(TextBytes.isLetter) else { return nil }
     let number = code.reduce(0 as UInt16) { $0 << 8 | UInt16($1 & 0xDF) }
-    // "ZZ" is no country.
+    // "ZZ" is not a country.
     return number == 0x5A5A ? nil : regions.firstIndex { $0.code == number }
   }
 

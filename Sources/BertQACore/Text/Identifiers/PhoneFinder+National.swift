@@ -72,8 +72,8 @@ extension PhoneFinder {
     guard count > 1 else { return false }
     let digits = groups.digits.prefix(groups.digitCount(count))
     guard digits.count >= Self.fewestNational else { return false }
-    // Without a trunk prefix, brackets or an area code of two digits the separators must be the region's own, unless the
-    // groups are of one length.
+    // Without a trunk prefix, brackets or an area code of two digits the separators must be the region's own, unless
+    // the groups are of one length.
     let isMarked = digits[0] == 0 || groups.isBracketed(0) || groups.isBracketed(1)
     let isEven =
       count > 2 && (groups.length(0) == 2 || (1..<count).allSatisfy { groups.length($0) == groups.length(0) })

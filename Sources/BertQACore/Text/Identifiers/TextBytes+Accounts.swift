@@ -66,9 +66,9 @@ extension TextBytes {
 
   // MARK: - Bank accounts
 
-  /// Matches an IBAN (ISO 13616): country, check digits and account, with a remainder of 1 modulo 97. With its country's
-  /// length it may be in groups of any lengths; with another one it is in one piece or in groups of four. Spaces and
-  /// hyphens separate groups.
+  /// Matches an IBAN (ISO 13616): country, check digits and account, with a remainder of 1 modulo 97. With its
+  /// country's length it may be in groups of any lengths; with another one it is in one piece or in groups of four.
+  /// Spaces and hyphens separate groups.
   func iban(at start: Int) -> Range<Int>? {
     guard Self.isLetter(self[start]), Self.isLetter(self[start + 1]), isDigit(start + 2), isDigit(start + 3),
       let length = Self.ibanLength(self[start] & 0xDF, self[start + 1] & 0xDF)

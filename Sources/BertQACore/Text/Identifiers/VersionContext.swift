@@ -18,7 +18,7 @@ struct VersionContext {
 
   /// True if the address in a range is a version.
   mutating func isVersion(_ range: Range<Int>, in text: TextBytes) -> Bool {
-    // An address with a port, or one of IPv6, is no version.
+    // An address with a port, or one of IPv6, is not a version.
     guard text.bytes[range].allSatisfy({ TextBytes.isDigit($0) || $0 == UInt8(ascii: ".") }) else {
       return false
     }
@@ -38,7 +38,7 @@ struct VersionContext {
   }
 
   private func isToldByContext(_ range: Range<Int>, _ numbers: [Int], _ text: TextBytes) -> Bool {
-    // Addresses of 0.0.0.0/8 but this one are no hosts.
+    // Addresses of 0.0.0.0/8 other than 0.0.0.0 are not hosts.
     if numbers[0] == 0, numbers != [0, 0, 0, 0] { return true }
     return hasWord(before: range.lowerBound, text) || hasSuffix(at: range.upperBound, text)
       || isHeading(range, text)

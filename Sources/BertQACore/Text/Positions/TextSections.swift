@@ -12,7 +12,7 @@ struct TextSections: Sendable {
     /// The line after a heading, which a section keeps together with it.
     case lineBelowHeading
     case sentence
-    /// A heading, or what a blank line precedes.
+    /// A heading, or text after a blank line.
     case paragraph
   }
 
@@ -93,7 +93,7 @@ private struct Section {
     }
   }
 
-  /// If what is left fits in two sections: the strongest boundary that makes two, and of equals the one nearest to the
+  /// If the rest fits in two sections: the strongest boundary that makes two; of equals, the one nearest to the
   /// middle.
   private var balancedEnd: Int? {
     let left = boundaries.count - first

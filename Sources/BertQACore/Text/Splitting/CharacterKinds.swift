@@ -48,7 +48,7 @@ struct CharacterKinds: @unchecked Sendable {
   }
 
   /// Returns the kind of the character of well-formed UTF-8 at a position, and its size. The kind is empty for a
-  /// character that is neither letter, number nor space.
+  /// character that is not a letter, number or space.
   @inline(__always)
   func kind(_ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int) -> (kind: Kind, size: Int) {
     let kind = Kind(rawValue: kinds[Int(text[position])])

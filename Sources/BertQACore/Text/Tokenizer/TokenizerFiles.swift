@@ -2,7 +2,8 @@ import CBertQA
 
 /// The files of a tokenizer: of a model, of a tokenizer alone, or a vocabulary file.
 ///
-/// Their names, transformers' class for them and the contents of `tokenizer.json` determine how they become a `Pipeline`.
+/// Their names, transformers' class for them and the contents of `tokenizer.json` determine how they become a
+/// `Pipeline`.
 struct TokenizerFiles: Sendable {
   let pipeline: Pipeline
   /// The files by the names under which they are found; the first has the vocabulary.

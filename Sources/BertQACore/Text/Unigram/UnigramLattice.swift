@@ -8,8 +8,8 @@ struct PlacedPiece: BitwiseCopyable {
 
 /// Searches the best split of a text (Viterbi): the best way to each place.
 ///
-/// If two ways have the same sum, it keeps the one whose last piece begins first. It adds scores from left to right. Hugging
-/// Face's implementation does both.
+/// If two ways have the same sum, it keeps the one whose last piece begins first. It adds scores from left to right.
+/// Hugging Face's implementation does both.
 struct UnigramLattice: ~Copyable {
   /// A place in the text. Not private: the compiler needs to see it if a lattice is a member.
   struct Node: BitwiseCopyable {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Terms by id, in the order of insertion, and their ids by bytes: a hash table with open addressing. A term is a word
-/// or a pair of words, whose bytes have a space between the words. A word of up to eight bytes, as most are, is found by
-/// its slot alone.
+/// Terms by id, in the order of insertion, and their ids by bytes: a hash table with open addressing. A term is a
+/// word or a pair of words, whose bytes have a space between the words. Most words have up to eight bytes and are
+/// found by their slot alone.
 ///
 /// Not thread-safe while terms are inserted.
 struct TermTable: ~Copyable {

@@ -1,5 +1,5 @@
-/// Texts as sparse rows of features: counts, TF-IDF weights or the numbers of vectors. A row of TF-IDF weights has length 1
-/// unless it is empty.
+/// Texts as sparse rows of features: counts, TF-IDF weights or the numbers of vectors. A row of TF-IDF weights has
+/// length 1 unless it is empty.
 struct FeatureMatrix: ~Copyable {
   let rowCount: Int
   let featureCount: Int

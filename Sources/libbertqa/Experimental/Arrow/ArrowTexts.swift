@@ -1,8 +1,8 @@
 import BertQACore
 import CBertQAHeader
 
-/// The texts of an Arrow column, in place. Every count, offset and pointer is checked before it is used. Arrow's structs
-/// do not contain the lengths of the offset and text buffers, so these cannot be checked.
+/// The texts of an Arrow column, in place. Every count, offset and pointer is checked before it is used. Arrow's
+/// structs do not contain the lengths of the offset and text buffers, so these cannot be checked.
 /// Source: Arrow Columnar Format 1.5, variable-size binary layout and its view layout.
 struct ArrowTexts {
   let count: Int

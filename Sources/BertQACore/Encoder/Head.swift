@@ -26,7 +26,7 @@ struct Head {
     width = layers.map(\.linear.outs).max() ?? 0
   }
 
-  /// Returns the head for an input of this kind. Layers made for the other kind are left out: the vectors are the
+  /// Returns the head for an input of this kind. Layers made for the other kind are omitted: the vectors are the
   /// result.
   /// - Parameter hidden: the number of features of the input's vectors.
   func reading(_ input: HeadInput, hidden: Int) -> Head {

@@ -26,7 +26,7 @@ struct EntityAggregator {
 
   private let labels: EntityLabels
   private let aggregation: TokenAggregation
-  /// By label; nil for those to leave out.
+  /// By label; nil for those to omit.
   private let thresholds: [Float?]
   private let monitor: CallMonitor
 

@@ -96,9 +96,9 @@ public struct EntityOptions: BatchOptions, Sendable {
   /// The labels to return, with or without B- and I-; empty: all that are not ignored. For a model that finds what
   /// labels name, the labels to find: at least one.
   public var labels: [String] = []
-  /// The labels to leave out, spelled as in results (`ignore_labels`).
+  /// The labels to omit, spelled as in results (`ignore_labels`).
   public var ignoredLabels = ["O"]
-  /// Leaves out entities with a lower score, 0...1. 0 is 0.5 for a model that finds what labels name.
+  /// Omits entities with a lower score, 0...1. 0 is 0.5 for a model that finds what labels name.
   public var threshold: Float = 0
   /// The threshold of each of `labels`, by the same index; 0 is `threshold`. Empty: `threshold` for all.
   public var thresholds: [Float] = []

@@ -8,7 +8,7 @@ public struct TextLists: Sendable {
   public static let deniedLabel = "DENIED"
 
   /// - Parameters:
-  ///   - allow: texts within which entities are left out; each of 1 to 16 words.
+  ///   - allow: texts within which entities are omitted; each of 1 to 16 words.
   ///   - deny: texts that become entities wherever they stand; each of 1 to 16 words.
   public init(
     allow: [String] = [], deny: [String] = [], call: CallOptions = CallOptions()

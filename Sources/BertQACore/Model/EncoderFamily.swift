@@ -220,7 +220,7 @@ final class EncoderFamily: Sendable {
     var defaults = Defaults()
   }
 
-  /// The values for keys that `config.json` leaves out: the defaults of transformers' configuration class.
+  /// The values for keys that `config.json` omits: the defaults of transformers' configuration class.
   /// The defaults here are BERT's.
   struct Defaults: Sendable, Equatable {
     var vocabSize = 30522

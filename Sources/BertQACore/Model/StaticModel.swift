@@ -20,7 +20,7 @@ final class StaticModel: Sendable {
   private let owners: [any AnyObject & Sendable]
 
   enum Form: Sendable {
-    /// Leaves out unknown tokens.
+    /// Omits unknown tokens.
     case model2vec
     case sentenceTransformers
   }
@@ -33,7 +33,7 @@ final class StaticModel: Sendable {
 
   var width: Int { table.rowWidth }
 
-  /// The id of the tokens that are left out.
+  /// The id of the tokens that are omitted.
   var ignoredID: Int32? { form == .model2vec ? tokenizer.pipeline.model.unknownID : nil }
 
   var architecture: Architecture { form == .model2vec ? .model2vec : .staticEmbedding }

@@ -14,9 +14,9 @@ public struct TrainOptions: Sendable {
   public var maxNGram = 1
   /// Words: weighs counts by TF-IDF, as scikit-learn's TfidfTransformer does, and scales each text to length 1.
   public var usesTFIDF = false
-  /// Words: the minimum number of texts with a term, 1...2³¹ - 1. Terms in fewer texts are left out.
+  /// Words: the minimum number of texts with a term, 1...2³¹ - 1. Terms in fewer texts are omitted.
   public var minDocumentCount = 1
-  /// Words: the maximum fraction of texts with a term, above 0 and at most 1. Terms in more texts are left out.
+  /// Words: the maximum fraction of texts with a term, above 0 and at most 1. Terms in more texts are omitted.
   public var maxDocumentFraction = 1.0
   /// Words: the maximum number of terms, 1...2²⁸. The most frequent ones are kept.
   public var maxVocabulary = 1 << 18

@@ -1,7 +1,7 @@
 /// Options for counting words.
 public struct WordCountOptions: Sendable {
   public var call = CallOptions()
-  /// The minimum length of words in code points, 1...255. Shorter words are left out.
+  /// The minimum length of words in code points, 1...255. Shorter words are omitted.
   public var minWordLength = 3
   /// 1: words; 2: also pairs of neighbouring words.
   public var maxNGram = 1

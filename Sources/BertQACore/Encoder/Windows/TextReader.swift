@@ -6,7 +6,7 @@ struct TextReader: Sendable {
   /// A text that is put before each text, or before the first of a pair.
   struct Prompt {
     var text: [UInt8] = []
-    /// False: the vector of a window leaves out the prompt's tokens and the special tokens before it.
+    /// False: the vector of a window omits the prompt's tokens and the special tokens before it.
     var isPooled = true
     /// True: the prompt and the texts are lower-cased.
     var lowercases = false

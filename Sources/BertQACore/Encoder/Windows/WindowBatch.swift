@@ -5,7 +5,7 @@ struct Window: Sendable, Equatable {
   var tokenCount: Int
   /// Tokens from this index within the window on have token type 1; those before it have type 0.
   var secondSegment: Int
-  /// The number of first tokens that the window's vector leaves out; fewer than it has.
+  /// The number of first tokens that the window's vector omits; fewer than it has.
   var unpooledCount = 0
   /// The number of last tokens that no token attends to; fewer than it has.
   var unattendedCount = 0

@@ -47,7 +47,7 @@ struct WindowReader: Sendable {
     let tokenCount: Int
     /// The window's tokens, special tokens included.
     let ids: ArraySlice<Int32>
-    /// The number of its first tokens that its vector leaves out.
+    /// The number of its first tokens that its vector omits.
     let unpooledCount: Int
     /// For heads of tokens: column c of the window's tokens starts at `c * stride`. For heads of windows: the
     /// window's numbers.

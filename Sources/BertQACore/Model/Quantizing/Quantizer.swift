@@ -4,7 +4,7 @@
 /// `X.weight_scale` with one scale per row: value = q · scale, q in −127…127. The matrix of a linear layer
 /// has a second companion, I32 `X.weight_sum`, with each row's Σ q. All other tensors become F32, including
 /// those of the head, which are tiny and sensitive. Names are Hugging Face's, with prefix. Tensors that the
-/// architecture does not use are left out.
+/// architecture does not use are omitted.
 public struct Quantizer {
   private var writer: SafetensorsWriter
   private var rows = RowQuantizer()

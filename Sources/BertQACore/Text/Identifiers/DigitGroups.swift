@@ -95,7 +95,7 @@ struct DigitGroups {
     return (0..<count).reduce(0) { $0 | UInt32(length($1) & 15) << UInt32(4 * $1) }
   }
 
-  /// Leaves out the groups after the first `count`.
+  /// Omits the groups after the first `count`.
   mutating func keep(_ count: Int) {
     digits = digits.prefix(digitCount(count))
     self.count = count

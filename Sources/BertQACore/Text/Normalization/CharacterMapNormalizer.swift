@@ -29,7 +29,7 @@ struct CharacterMapNormalizer: Normalizer {
     plainEnd(text, from: 0) == text.count
   }
 
-  /// Returns the end of the plain characters from `begin` on. It leaves out the last one before another character,
+  /// Returns the end of the plain characters from `begin` on. It omits the last one before another character,
   /// which may belong to the same cluster.
   private func plainEnd(_ text: borrowing NormalizedText, from begin: Int) -> Int {
     let (bytes, plain) = (UnsafePointer(text.base), UnsafePointer(plain.base))

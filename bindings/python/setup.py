@@ -1,5 +1,5 @@
-"""Copies the library, the tool and the answering model, which `make` stages, into the package, and SQLite's extension if
-`make sqlite` has staged it.
+"""Copies the library, the tool and the answering model, staged by `make`, into the package, and SQLite's extension if
+`make sqlite` staged it.
 
 BERTQA_PREFIX selects another installation as the source.
 """
@@ -43,16 +43,16 @@ def binaries():
     return [file for file in (LIBRARY, TOOL, EXTENSION) if file.exists()]
 
 
-# The minimum libstdc++ of systems with glibc 2.x, according to auditwheel's policies.
+# The minimum libstdc++ of systems with glibc 2.x, by auditwheel's policies.
 LIBSTDCXX = {17: (3, 4, 19), 24: (3, 4, 22), 27: (3, 4, 24), 31: (3, 4, 28), 34: (3, 4, 29), 35: (3, 4, 30)}
 
 
-#: The machine numbers of ELF.
+#: ELF's machine numbers.
 MACHINES = {62: "x86_64", 183: "aarch64"}
 
 
 def manylinux(*files):
-    """Returns the tag of the oldest systems that libraries and programs run on (PEP 600); None if unknown.
+    """Returns the tag (PEP 600) of the oldest systems that can run these files; None if unknown.
 
     Their dynamic symbols contain the versions of glibc and libstdc++ that introduced them.
     """

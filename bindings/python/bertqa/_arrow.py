@@ -75,8 +75,8 @@ class Chunk:
 
 
 def chunks(column: Any, rows: int = 1 << 30) -> Iterator[Chunk]:
-    """Yields the column's chunks, at least one, as its library exports them, without a copy. For lists and
-    other iterables of texts it yields copies of at most `rows` texts."""
+    """Yields the column's chunks, at least one, as its library exports them, without a copy. Lists and other
+    iterables of texts are copied, at most `rows` texts a chunk."""
     if hasattr(column, "__arrow_c_array__"):
         capsules = column.__arrow_c_array__()
         schema, data = (_pointer(each) for each in capsules)
@@ -143,7 +143,7 @@ def built(texts: Iterable[Any], first: int = 0) -> Chunk:
     buffers = (c_void_p * 3)(
         ctypes.addressof(memory[0]), ctypes.addressof(memory[1]), ctypes.cast(c_char_p(joined), c_void_p).value
     )
-    # Python owns the memory, so there is nothing to release, but NULL would mean that it was released.
+    # Python owns the memory, so nothing needs release, but NULL would mean that it was released.
     rows = ArrowArray(length=len(offsets) - 1, null_count=-1, n_buffers=3, buffers=buffers, release=_KEEP_ARRAY)
     return Chunk(rows, ArrowSchema(format=b"U", release=_KEEP_SCHEMA), (buffers, memory, joined))
 

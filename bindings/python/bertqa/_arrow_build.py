@@ -19,7 +19,7 @@ class Buffers:
 
     valid: a str with 0 (null) or 1 for each row.
     data: the bytes of texts and numbers; the bits of booleans.
-    ends: for texts and lists: the start of each, and the end of the last.
+    ends: for texts and lists, the start of each and the end of the last.
     """
 
     name: str
@@ -85,7 +85,7 @@ def joined(parts: Sequence[Buffers]) -> Buffers:
 
 
 def taken(column: Buffers, rows: Sequence[Optional[int]]) -> Buffers:
-    """Returns the given rows of a column in this order; None is a null. A row can occur several times."""
+    """Returns the given rows of a column in this order; None gives a null. A row can occur several times."""
     valid = "".join("0" if row is None else column.valid[row] for row in rows)
     kept = [row if ok == "1" and row is not None else None for row, ok in zip(rows, valid)]
     if column.format == "b":
@@ -122,7 +122,7 @@ def _ends(lengths: Any) -> "numbers[int]":
     return numbers("q", itertools.accumulate(lengths, initial=0))
 
 
-# ---- Handing over
+# ---- Export
 
 #: The objects that exported structs refer to by private_data, until they are released.
 _owned: Dict[int, Any] = {}
@@ -155,7 +155,7 @@ def exported(column: Buffers) -> Tuple[ArrowArray, ArrowSchema]:
 
 
 def _memory(data: Any) -> Any:
-    """Returns a copy in new memory, or a ctypes array unchanged; empty data also has an address."""
+    """Returns a copy in new memory, or a ctypes array unchanged. Even empty data has an address."""
     if isinstance(data, ctypes.Array):
         return data
     view = memoryview(data).cast("B")

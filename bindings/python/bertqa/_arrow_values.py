@@ -97,8 +97,7 @@ def _texts(rows: Chunk, is_large: bool, is_text: bool) -> List[Any]:
 
 
 def _views(rows: Chunk, is_text: bool) -> List[Any]:
-    """Each view has 16 bytes: the length, then up to 12 bytes, or 4 bytes, a buffer's index and an offset in
-    it."""
+    """A view has 16 bytes: the length, then up to 12 bytes, or 4 bytes, a buffer's index and an offset in it."""
     parts = []
     for row, ok in zip(range(int(rows.array.offset), int(rows.array.offset) + len(rows)), validity(rows)):
         view = rows.array.buffers[1] + 16 * row

@@ -1,4 +1,4 @@
-"""Input columns: invalid ones are rejected before the work, and others are read in small parts."""
+"""Input columns: invalid ones are rejected before the work; others are read in small parts."""
 
 import sys
 from typing import Any, Iterator, List, Mapping, Optional, Tuple
@@ -50,7 +50,7 @@ def parts(column: Any, rows: int) -> Iterator[Chunk]:
 
 
 def paired(first: Any, column: Any, rows: int, names: Tuple[str, str]) -> Iterator[Tuple[Chunk, Chunk]]:
-    """Yields parts with the same rows of both columns. first: a column, or one text for all rows, as a part of
+    """Yields parts with the same rows of both columns. first: a column, or a text for all rows, as a part of
     length 1."""
     if is_text(first):
         text = next(chunks([first]))
@@ -77,7 +77,7 @@ def paired(first: Any, column: Any, rows: int, names: Tuple[str, str]) -> Iterat
 
 
 def check_lengths(first: Any, column: Any, names: Tuple[str, str]) -> None:
-    """Rejects unequal lengths before the work if they are known; `paired` finds them only at the end."""
+    """Rejects unequal known lengths before the work; `paired` detects them only at the end."""
     if is_text(first):
         return
     counts = length(first), length(column)

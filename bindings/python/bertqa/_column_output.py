@@ -15,7 +15,7 @@ Part = TypeVar("Part")
 def mapped(
     column: Any, run: Run, parts: "Iterator[Part]", call: "Callable[[Part], Column]", rows: "Callable[[Part], int]"
 ) -> Any:
-    """Returns the results of all parts as one column of the library that `column` belongs to."""
+    """Returns the results of all parts as one column of the library of `column`."""
     results: List[Column] = []
     for part in parts:
         run.begin(rows(part))

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from ._options import AnswerOptions, CallOptions, ClassifyOptions, EmbedOptions, EntitiesOptions
 
-#: Rows per call of the library, which holds some 400 bytes for each until the call ends.
+#: Rows per call of the library, which holds some 400 bytes per row until the call ends.
 ROWS = 16384
-#: The same if the results pass through Python.
+#: Rows per call if the results pass through Python.
 BATCH = 1024
 
 
@@ -47,7 +47,7 @@ def answer_column(context: Context, questions: Any, documents: Any, **options: "
     options: see help(bertqa.AnswerOptions); progress covers all rows if their number is known.
 
     The columns are read in place, a part of the rows at a time. A row with a null has a null answer. The result
-    belongs to the documents' library: an Array, a ChunkedArray or a Series (pandas: with the same index). For
+    has a type of the documents' library: an Array, a ChunkedArray or a Series (pandas: with the same index). For
     other inputs it is a Column, a sequence of rows that all consumers of Arrow's capsules accept.
     """
     names = "questions", "documents"
@@ -87,12 +87,12 @@ def classify_column(
     top_k: Optional[int] = None,
     **options: "Unpack[ClassifyOptions]",
 ) -> Any:
-    """Classifies each row. Returns a struct column with the fields label, probability and probabilities, a list in
-    the order of context.info.labels, or of the option labels.
+    """Classifies each row. Returns a struct column with the fields label, probability and probabilities (a list in
+    the order of context.info.labels or of the option labels).
 
-    second_texts: for models of pairs: the pairs' second texts, a column or one text for all rows.
-    top_k: returns instead, for each row, a list of this many labels, structs of label and probability, the
-        most probable first; at least 1.
+    second_texts: for models of pairs, the second texts: a column, or one text for all rows.
+    top_k: each row is instead a list of this many structs of label and probability, the most probable first;
+        at least 1.
     options: see help(bertqa.ClassifyOptions); contributions must be 0.
 
     texts and the result: like documents and the result of answer_column.
@@ -135,8 +135,8 @@ def patterns_column(
 ) -> Any:
     """Finds the personal data of each row by rules, without a model. Returns a column like that of entities_column.
 
-    kinds, regions: as `patterns` and `regions` of bertqa.patterns.
-    rules: also what these find; default: none.
+    kinds, regions: like `patterns` and `regions` of bertqa.patterns.
+    rules: rules that find more; default: none.
 
     texts and the result: like documents and the result of answer_column. options: see help(bertqa.CallOptions).
     """
@@ -165,11 +165,11 @@ def redact_column(
 ) -> Any:
     """Replaces the personal data of each row. Returns a column of texts.
 
-    kinds, regions: what rules find, as `patterns` and `regions` of bertqa.patterns.
-    context, labels: also the entities that this model finds, with these labels (as for entities); default: no model.
-    rules: also what these find; default: none.
+    kinds, regions: like `patterns` and `regions` of bertqa.patterns.
+    context, labels: a model whose entities with these labels (as in entities) are replaced; default: none.
+    rules: rules that find more; default: none.
     allow, deny: texts that stay and texts that are replaced, as in bertqa.apply_lists.
-    repeats: also what was found once in a row, wherever it stands in it, as bertqa.everywhere.
+    repeats: replaces every occurrence in the row of what was found there, as bertqa.everywhere finds it.
     replacement, mask, key, pseudonyms: as in bertqa.redact.
 
     A value has the same pseudonym in all rows; names are numbered in the order of the rows.
@@ -181,7 +181,7 @@ def redact_column(
         "allow": [allow] if is_text(allow) else list(allow),
         "deny": [deny] if is_text(deny) else list(deny),
     }
-    apply_lists("", [], **lists)  # rejects wrong ones before any work
+    apply_lists("", [], **lists)  # rejects invalid lists before any work
 
     def redacted(text: Any, call: Any) -> Any:
         found = find(text, call)
@@ -203,7 +203,7 @@ def _finder(
     """Returns a function that finds the entities of a text, by a model and by rules."""
     kinds = kinds if kinds is None or isinstance(kinds, str) else list(kinds)
     regions = regions if regions is None or is_text(regions) else list(regions)
-    patterns("", kinds, regions=regions)  # rejects wrong ones before any work
+    patterns("", kinds, regions=regions)  # rejects invalid arguments before any work
     if context is None and labels is not None:
         raise InvalidArgument("labels go with a context")
 
@@ -217,7 +217,7 @@ def _finder(
 
 
 def _each(run: Run, items: List[Any], work: Callable[[Any, Any], Any]) -> List[Any]:
-    """Applies `work` to each text. Errors have the text's index."""
+    """Applies `work` to each text. The `item` of an error is the text's index."""
     call = {**run.options(), "progress": None}
     results = []
     for item, text in enumerate(items):
@@ -317,7 +317,7 @@ def _distinct(rows: Chunk, call: "Callable[[Chunk], Column]") -> Column:
 
 @contextlib.contextmanager
 def _in_rows(rows: Sequence[int]) -> Iterator[None]:
-    """Adjusts `item` of errors to the row. rows: the row of each item of the call."""
+    """Changes the `item` of errors to the row. rows: the row of each item of the call."""
     try:
         yield
     except BertQAError as error:
@@ -351,8 +351,7 @@ def _batched(
     work: "Callable[[Run, List[Any]], List[Any]]",
     result: "Callable[[List[Any]], Buffers]",
 ) -> Any:
-    """Applies `work` to each row without a null, and to equal rows of a part once; `result` makes a column of the
-    results.
+    """Applies `work` to each row without a null, once to equal rows of a part. `result` makes a column of the results.
 
     columns: parts with the same number of rows of each column, or one row for all.
     """

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from ._options import AnswerOptions
 
-# bertqa_collection_statement, by number.
+# The numbers of bertqa_collection_statement.
 (
     _CREATE, _MODEL, _WORDS, _ALLOWED, _VECTORS, _PASSAGE, _SET_MODEL, _ADD_DOCUMENT, _ADD_PASSAGE, _ADD_WORDS,
     _ADD_VECTORS, _REMOVE_DOCUMENT, _CHECK,
 ) = range(13)  # fmt: skip
 _APPLICATION_ID, _VERSION = 0x42514143, 1
-#: The passages whose vectors are computed and written at once, and the documents.
+#: The number of passages or documents that are written at once.
 _BATCH = 512
 
 
@@ -41,8 +41,8 @@ class Passage(Value):
     score: compares the passages of one search; at most 1.
     start, end: its bytes in the document.
     line: its first line in a file of text, from 1, or None.
-    path: the document's file, or None. name: what add was given, or the id of a record, or None.
-    title, fields: those of the document.
+    path: the document's file, or None. name: the name given to add, the id of a record, or None.
+    title, fields: of the document.
     """
 
     id: int
@@ -61,10 +61,10 @@ class Passage(Value):
 class CollectionResult(Value):
     """The answers of a collection to a question.
 
-    answers: best first; the ranges of each are those of passages[answer.document_index].text.
-    passages: what was found, best first.
+    answers: best first; their ranges are in passages[answer.document_index].text.
+    passages: the passages found, best first.
     is_impossible: True if these passages do not seem to answer the question, or nothing was found.
-    no_answer_probability: the probability of that.
+    no_answer_probability: the probability that they do not.
     """
 
     answers: List[Answer[str]]
@@ -83,15 +83,15 @@ class CollectionResult(Value):
 
 
 class Collection:
-    """A collection of documents in an SQLite database, as `bertqa index` makes it: docs/collections.md.
+    """A collection of documents in an SQLite database, as `bertqa index` makes it (docs/collections.md).
 
         with bertqa.Collection("notes.db") as notes:
             notes.add("lease", "Ann Smith signed the lease on 3 May.")
             notes.ask("Who signed the lease?").answer.text
 
-    path: the database's file, which is created if there is none; ":memory:": a collection that ends with close.
-    context: the Context that answers; default: that of the default model, when it is needed.
-    embedder: the Context with the embedding model of the vectors; default: as above.
+    path: the database's file, created if missing; ":memory:": a collection that ends with close.
+    context: the Context that answers; default: that of the default model, opened when needed.
+    embedder: the Context with the embedding model; default: likewise.
     words_only: True makes a new collection without vectors.
 
     One thread may use it at a time. Any number of processes may search a collection while one adds to it.
@@ -107,10 +107,10 @@ class Collection:
     ):
         self._context, self._embedder, self._words_only = context, embedder, words_only
         self._added: List[Tuple[Any, ...]] = []
-        #: Each with its document's title and a newline, or b"", before it.
+        #: (the document's title and a newline, or b""; the passage).
         self._passages: List[Tuple[bytes, bytes]] = []
         name = os.fsdecode(path)
-        # SQLite may take a name such as "file:x" for a URI.
+        # SQLite may interpret a name such as "file:x" as a URI.
         file = name if path == ":memory:" else os.path.join(os.curdir, name)
         self._database: Optional[sqlite3.Connection] = None
         try:
@@ -129,7 +129,7 @@ class Collection:
             # Blocks of vectors are read in half the time from large pages.
             database.execute("PRAGMA page_size = 16384")
             with self._transaction("BEGIN IMMEDIATE"):
-                # Another process may have made them meanwhile.
+                # Another process may have created them meanwhile.
                 if not self._has_tables(path):
                     for statement in _statements(_sql(_CREATE)):
                         database.execute(statement)
@@ -153,7 +153,7 @@ class Collection:
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> "Iterator[None]":
-        """A transaction, which a failure undoes."""
+        """A transaction, rolled back on failure."""
         database = self._opened()
         database.execute(begin)
         try:
@@ -164,7 +164,7 @@ class Collection:
                 database.execute("ROLLBACK")
 
     def _fingerprint(self) -> Optional[bytes]:
-        """Returns that of the vectors' model; None if the collection has no vectors."""
+        """Returns the fingerprint of the vectors' model, or None without vectors."""
         row = self._opened().execute(_sql(_MODEL)).fetchone()
         return None if row is None else bytes(_checked(row[0], bytes, "the model's fingerprint"))
 
@@ -202,12 +202,12 @@ class Collection:
     def add(
         self, name: str, text: Text, *, title: Optional[str] = None, fields: "Optional[Mapping[str, Any]]" = None
     ) -> None:
-        """Adds a document, which replaces the one with this name. It is written together with others: at the latest by
-        flush, search, ask or close.
+        """Adds a document or replaces the one with this name. It is written with others, at the latest by flush,
+        search, ask or close.
 
-        fields: values of JSON, which the document's passages return.
+        fields: JSON values, which the document's passages return.
         """
-        # What SQLite would refuse when it is written, with all that is written together.
+        # SQLite would refuse this later, together with everything in the same transaction.
         _check_str(name, "name")
         if title is not None:
             _check_str(title, "title")
@@ -217,7 +217,7 @@ class Collection:
             self.flush()
         self._opened()
         data = encoded(text)
-        # Ranges count the bytes of the document, so that none may be replaced.
+        # Ranges count the document's bytes, so no byte may be replaced.
         data.decode()
         lib, pointer, call = library(), ctypes.c_void_p(), Call({})
         status = lib.passages_create(
@@ -236,20 +236,20 @@ class Collection:
             self.flush()
 
     def remove(self, name: str) -> None:
-        """Removes the document that add was given with this name, if there is one."""
+        """Removes the document that was added with this name, if any."""
         _check_str(name, "name")
         self.flush()
         self._opened().execute(_sql(_REMOVE_DOCUMENT), (name,))
 
     def flush(self) -> None:
-        """Writes what was added, in one transaction. Until then other processes do not see it."""
+        """Writes added documents in one transaction. Other processes see them only afterwards."""
         self._opened()
-        # Again if another process made the collection's first vectors meanwhile.
+        # Tries again if another process wrote the collection's first vectors meanwhile.
         while self._added and not self._write():
             pass
 
     def _write(self) -> bool:
-        """Writes what was added; False if the model of the collection has changed."""
+        """Writes added documents. Returns False if the collection's model has changed."""
         database, fingerprint = self._opened(), self._fingerprint()
         model = None
         if fingerprint is None and not self._words_only:
@@ -279,7 +279,7 @@ class Collection:
         return True
 
     def _vectors(self) -> Tuple[bytes, bytes]:
-        """Returns the rows and scales of the passages that were added."""
+        """Returns the rows and scales of the added passages."""
         texts = [heading + text for heading, text in self._passages]
         embeddings = self._embedding().embed(texts, prompt_name="document", normalize=True)
         count, length = len(self._passages), self._embedding().info.embedding_length
@@ -303,8 +303,8 @@ class Collection:
     ) -> List[Passage]:
         """Returns the k passages that match best, by words and by meaning.
 
-        path: only documents whose path, or name if they are of no file, matches this GLOB pattern of SQLite.
-        fields: only documents that have these fields with these values; a text is a GLOB pattern.
+        path: only documents whose path (name, for those of no file) matches this GLOB pattern of SQLite.
+        fields: only documents whose fields have these values; a text is a GLOB pattern.
         """
         return self._search(question, k, path, fields)[1]
 
@@ -320,7 +320,7 @@ class Collection:
     ) -> CollectionResult:
         """Answers a question from the passages that match it best.
 
-        k: the number of answers. passages: how many are read. path, fields: as in search.
+        k: the number of answers. passages: the number of passages read. path, fields: as in search.
         options: see help(bertqa.AnswerOptions).
         """
         search, found = self._search(question, passages, path, fields)
@@ -336,8 +336,8 @@ class Collection:
         return CollectionResult(result.answers, found, result.is_impossible, result.no_answer_probability)
 
     def document(self, id: int) -> List[Passage]:
-        """Returns all passages of the document that the passage with this id is from, in order; none without such a one.
-        Their score is 0."""
+        """Returns all passages of the document that has the passage with this id, in order and with score 0. An unknown
+        id has none."""
         self.flush()
         with self._transaction("BEGIN"):
             rows = self._opened().execute(
@@ -366,7 +366,7 @@ class Collection:
         )
         search = Handle(pointer, lib.search_free)
         call.check(status)
-        # Of one state of the collection, which others may change meanwhile.
+        # All reads see one state of the collection, which others may change meanwhile.
         with self._transaction("BEGIN"):
             words = self._words(lib.search_query(search.pointer).decode(), chosen)
             ids, scores = zip(*words) if words else ((), ())
@@ -383,7 +383,7 @@ class Collection:
             return search, self._best(search, count)
 
     def _words(self, query: str, chosen: Tuple[Optional[str], Optional[str]]) -> List[Tuple[int, float]]:
-        """Returns the ids and scores of the passages that have words of the question."""
+        """Returns the ids and scores of passages with words of the question."""
         return self._opened().execute(_sql(_WORDS), (query, *chosen)).fetchall()
 
     def _add_vectors(self, search: Handle, chosen: Tuple[Optional[str], Optional[str]]) -> None:
@@ -433,7 +433,7 @@ class Collection:
     # Closing
 
     def close(self) -> None:
-        """Writes what was added and closes the database. Closing twice has no effect."""
+        """Writes added documents and closes the database. Closing twice has no effect."""
         if self._database is None:
             return
         try:
@@ -462,7 +462,7 @@ def _sql(statement: int) -> str:
 
 
 def _statements(script: str) -> "Iterator[str]":
-    """Divides a script, which sqlite3 runs as a whole only outside of transactions."""
+    """Yields the statements of a script. sqlite3 runs whole scripts only outside transactions."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line
@@ -472,7 +472,7 @@ def _statements(script: str) -> "Iterator[str]":
 
 
 def _checked(value: Any, kind: type, what: str) -> Any:
-    """Returns a value of the database, which any program may have written."""
+    """Returns a database value if it has this type. Any program may have written it."""
     if isinstance(value, kind):
         return value
     raise ValueError(f"{what}: is no {kind.__name__} but {value!r:.80}: index it again")

@@ -29,7 +29,7 @@ PATTERNS = (
     *("us_itin", "uk_nhs", "uk_nino", "de_tax_id", "fr_nir", "es_dni", "it_cf", "nl_bsn", "pl_pesel", "br_cpf"),
     *("br_cnpj", "in_aadhaar", "in_pan", "au_tfn", "au_medicare"),
 )
-#: Groups of them: "all" are those that are safe everywhere, the others are numbers of national registers.
+#: Groups of patterns. "all" are those that are safe everywhere; the others are numbers of national registers.
 PATTERN_GROUPS = {
     "all": PATTERNS[:7],
     **{group: tuple(n for n in PATTERNS if n.startswith(f"{group}_")) for group in ("us", "uk", "br", "in", "au")},
@@ -113,13 +113,13 @@ def patterns(
     regions: Optional[Iterable[str]] = None,
     **options: "Unpack[CallOptions]",
 ) -> EntityList[T]:
-    """Finds personal data in a text by rules, without a model. Returns non-overlapping entities, whose label is the
-    kind in capitals, such as "EMAIL"; their rule, checksum and context say why.
+    """Finds personal data in a text by rules, without a model. Returns non-overlapping entities. Their label is the
+    kind in capitals, such as "EMAIL"; their rule, checksum and context explain the finding.
 
-    patterns: the PII kinds to find: names of kinds ("email", "us_ssn") and groups ("all", "us", "eu"), see
-        docs/entities.md; default: "all", which are those that are safe everywhere.
+    patterns: the kinds to find: names of kinds ("email", "us_ssn") and groups ("all", "us", "eu"), see
+        docs/entities.md; default: "all", the kinds that are safe everywhere.
     regions: countries whose telephone numbers are found in every form of their numbering plans, as codes such as
-        "DE"; default: none. Other countries' numbers are found by their calling code or in a usual form.
+        "DE"; default: none. Other countries' numbers need their calling code or a usual form.
     options: see help(bertqa.CallOptions).
     """
     struct = _abi.PatternsOptions()

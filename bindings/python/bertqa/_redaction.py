@@ -1,4 +1,4 @@
-"""Redaction: entities found wherever they stand and replaced, and the names that bring them back."""
+"""Redaction: finds every occurrence of entities, replaces them, and restores them from pseudonyms."""
 
 import ctypes
 import json
@@ -28,13 +28,13 @@ REPLACEMENTS = ("label", "text", "mask", "hash", "pseudonym")
 class Pseudonyms:
     """The names that replace values in redacted texts, such as "[PER_3]", and the values.
 
-    A value with a label has one name, and a label's names are numbered from 1 in the order in which values are first
-    seen: one object for many texts gives a value the same name in all, one for each text starts anew. Threads may share
-    it; the numbers then depend on which of them is first.
+    A value with a label has one name. A label's names are numbered from 1 in the order in which values first occur. One
+    object for many texts gives a value the same name in all. One object for each text starts anew. Threads may share
+    an object; the numbers then depend on the threads' order.
     """
 
     def __init__(self, names: Union[None, Mapping[str, str], Iterable[Tuple[str, str]]] = None):
-        """names: the names of an earlier run and their values, as a dict or pairs."""
+        """names: the names and values of an earlier run, as a dict or pairs."""
         lib = library()
         pointer = ctypes.c_void_p()
         check(lib.pseudonyms_create(ctypes.byref(pointer)))
@@ -49,7 +49,7 @@ class Pseudonyms:
         names = {}
         with open(path, encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
-                # As in the tool, a last line without an end was not finished.
+                # As in the tool, a last line without a newline is unfinished.
                 if not line.endswith("\n"):
                     break
                 try:
@@ -66,7 +66,7 @@ class Pseudonyms:
             raise InvalidArgument(f"{path}: {error}") from None
 
     def save(self, path: Any) -> None:
-        """Writes the names to a file that only its owner can read. `bertqa restore --mapping` reads it, too."""
+        """Writes the names to a file that only its owner can read. `bertqa restore --mapping` also reads it."""
         temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
@@ -85,13 +85,13 @@ class Pseudonyms:
         return f"<Pseudonyms: {len(self)} names>"
 
     def names(self) -> Dict[str, str]:
-        """Returns the value of each name, in the order in which the names were made."""
+        """Returns the value of each name, in the order of creation."""
         lib, pointer = library(), self._handle.pointer
         entries = (lib.pseudonyms_get(pointer, index).contents for index in range(len(self)))
         return {_decoded(_bytes(entry.name)): _decoded(_bytes(entry.value)) for entry in entries}
 
     def restore(self, text: T, **options: "Unpack[CallOptions]") -> T:
-        """Returns the text with each name replaced by its value: what `redact` had replaced."""
+        """Returns the text with each name replaced by its value, which undoes `redact`."""
         lib, call = library(), Call(options)
         text = as_text(text)
         data = text if isinstance(text, bytes) else _encoded(text)
@@ -106,7 +106,7 @@ class Pseudonyms:
 
 
 def everywhere(text: T, entities: "Iterable[Entity[T]]", **options: "Unpack[CallOptions]") -> EntityList[T]:
-    """Returns the entities with their other places: a name found once in the text, wherever it stands, in any case.
+    """Returns the entities and their other occurrences in the text, in any case.
 
     entities: entities of this text, as in `redact`. options: see help(bertqa.CallOptions).
     """
@@ -125,7 +125,7 @@ def apply_lists(
     deny: Iterable[str] = (),
     **options: "Unpack[CallOptions]",
 ) -> EntityList[T]:
-    """Returns the entities without those that lie within an allowed text, and with all denied texts, labelled "DENIED".
+    """Returns the entities without those within an allowed text, plus all denied texts, labelled "DENIED".
 
     Texts are compared by their words, in any case, with any spaces and marks between them. A denied text is found even
     if it is allowed.
@@ -145,7 +145,7 @@ def apply_lists(
 
 
 def _with_more(text: T, entities: "List[Entity[T]]", options: Any, function: Any) -> EntityList[T]:
-    """Returns the list that a function of the library makes of the entities, which keep what said why."""
+    """Returns the result of a library function for the entities, with the given entities' explanations."""
     text = as_text(text)
     call, lib = Call(options), library()
     data = encoded(text)
@@ -177,15 +177,15 @@ def redact(
     """Returns the text with each entity replaced by its label in brackets, such as "[PER]", or by one of these:
 
     replacement: the same text for every entity.
-    mask: a star for each letter, digit and other character but the last `mask`, such as "***-**-1234"; spaces and
-        punctuation marks stay, and at most half of an entity's letters and digits.
-    key: the label and 32 hexadecimal digits of HMAC-SHA-256 of the entity with this key of at least 16 bytes; of the
-        same text always the same.
-    pseudonyms: the label and a number, such as "[PER_3]", the same for the same text; see `Pseudonyms`.
+    mask: a star for each character except the last `mask`, such as "***-**-1234"; spaces and punctuation marks stay,
+        and at most half of an entity's letters and digits.
+    key: the label and 32 hexadecimal digits of HMAC-SHA-256 of the entity with this key of at least 16 bytes; equal
+        texts have equal digits.
+    pseudonyms: the label and a number, such as "[PER_3]", the same for equal texts; see `Pseudonyms`.
 
     entities: entities of this text, in any order: EntityLists or lists of Entity, joined with +. Overlapping
-        entities are replaced as one, with the label of the one that begins first or, among several there, of
-        the longest. A character is replaced as a whole, with its combining marks.
+        entities are replaced together, with the label of the first or, if several begin there, of the longest.
+        Characters are replaced whole, with their combining marks.
     options: see help(bertqa.CallOptions).
     """
     text = as_text(text)
@@ -229,7 +229,7 @@ def redact(
 
 
 def _ranges(text: Any, data: bytes, entities: "List[Entity[Any]]", encode: Callable[[Any], bytes]) -> Any:
-    """Returns the entities as an array for the library, which keeps their labels alive. data: the text, by `encode`."""
+    """Returns the entities as an array for the library, which keeps their labels alive. data: the encoded text."""
     places = {place for entity in entities for place in (entity.start, entity.end)}
     offsets = {place: place for place in places}
     if len(data) != len(text):
@@ -251,7 +251,7 @@ def _ranges(text: Any, data: bytes, entities: "List[Entity[Any]]", encode: Calla
 
 
 def _written(room: int, function: Any, call: Call) -> bytes:
-    """Returns what a function writes into memory of at first `room` bytes."""
+    """Returns the output of a function, in memory of `room` bytes at first."""
     needed = ctypes.c_size_t()
     while True:
         output = ctypes.create_string_buffer(room)

@@ -1,4 +1,4 @@
-"""Rules of the caller for personal data: regular expressions, with check digits and words before them."""
+"""The caller's rules for personal data: regular expressions with check digits and preceding words."""
 
 import ctypes
 import json
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from ._options import CallOptions
 
 _MEMBERS = ("name", "expression", "checksum", "context")
-#: Characters before a match in which words are looked for, on the same line.
+#: The number of characters before a match, on the same line, that are searched for words.
 _REACH = 64
 
 
 def checksum(name: str, text: str) -> bool:
-    """True if the check digits of a number or code are right. Spaces, hyphens and other marks do not count.
+    """True if the check digits of a number or code are right. Spaces, hyphens and other marks are ignored.
 
     name: "luhn"; "mod97" (ISO 7064, the check digits at the end); "verhoeff"; or a kind of personal data with check
         digits, such as "iban" or "uk_nhs".
@@ -47,14 +47,14 @@ class _Rule:
 
 
 class Rules:
-    """Rules that find what matches an expression, as `bertqa entities --rules` does.
+    """Rules that find matches of expressions, as `bertqa entities --rules` does.
 
-    rules: for each a dict:
-        name: the label of what it finds.
-        expression: a regular expression of `re`. It has no limits: an expression that takes too many steps with a text
-            does not end. The tool's expressions, those of PCRE2, have.
-        checksum: the name of a check that a match must pass, as for `checksum`; default: none.
-        context: words one of which must stand in the 64 characters before a match, on the same line, in any case;
+    rules: a dict for each:
+        name: the label of its matches.
+        expression: a regular expression of `re`, without a limit of steps: some expressions never end with some texts.
+            The tool's expressions, those of PCRE2, have limits.
+        checksum: the name of a check that a match must pass, as in `checksum`; default: none.
+        context: words, one of which must occur in the 64 characters before a match, on the same line, in any case;
             default: none.
     """
 
@@ -63,7 +63,7 @@ class Rules:
 
     @classmethod
     def load(cls, path: Any) -> "Rules":
-        """Reads a file as of the tool's --rules: {"rules": [{"name": …, "expression": …}]}."""
+        """Reads a file like those of the tool's --rules: {"rules": [{"name": …, "expression": …}]}."""
         with open(path, encoding="utf-8") as file:
             try:
                 content = json.load(file, object_pairs_hook=_once)
@@ -82,13 +82,13 @@ class Rules:
         return len(self._rules)
 
     def entities(self, text: T, **options: "Unpack[CallOptions]") -> EntityList[T]:
-        """Finds what the rules describe, in the order of the text. What they find may overlap.
+        """Returns the matches of the rules, in the order of the text. They may overlap.
 
         options: see help(bertqa.CallOptions).
         """
         text = as_text(text)
         data = encoded(text)
-        # Surrogates stand for invalid bytes, so that these come back.
+        # Surrogates stand for invalid bytes and keep the offsets right.
         string = text if isinstance(text, str) else data.decode("utf-8", "surrogateescape")
         matches = [(rule, match, word) for rule in self._rules for match, word in _matches(rule, string)]
         places = {place for _, match, word in matches for place in (*match.span(), *(word or ()))}
@@ -157,7 +157,7 @@ def _rule(shown: str, rule: "Mapping[str, Any]") -> _Rule:
 
 
 def _matches(rule: _Rule, text: str) -> "Iterator[Tuple[re.Match[str], Optional[Tuple[int, int]]]]":
-    """Yields the matches of a rule and the place of the word before each."""
+    """Yields the matches of a rule and the range of the word before each."""
     for match in rule.expression.finditer(text):
         if (
             not match[0]
@@ -168,7 +168,7 @@ def _matches(rule: _Rule, text: str) -> "Iterator[Tuple[re.Match[str], Optional[
         word = None
         if rule.context is not None:
             start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - _REACH)
-            # The character behind a word tells whether it is whole; the rest of the text need not be read.
+            # The character after a word shows whether it is whole; the rest need not be searched.
             for found in rule.context.finditer(text, start, match.start() + 1):
                 if found.end() <= match.start():
                     word = found.span()
@@ -178,7 +178,7 @@ def _matches(rule: _Rule, text: str) -> "Iterator[Tuple[re.Match[str], Optional[
 
 
 def _offsets(text: str, places: Iterable[int], errors: str) -> Dict[int, int]:
-    """Returns the byte at each place."""
+    """Returns the byte offset of each place."""
     offsets: Dict[int, int] = {}
     offset = previous = 0
     for place in sorted(places):

@@ -5,9 +5,9 @@ from typing import Any, Callable, Dict, Optional
 
 
 class Run:
-    """Provides the options for each of the parts, which run one after the other.
+    """Provides the options for each part. Parts run one after another.
 
-    total: the number of items of the whole; None if unknown, and progress is then that of each part.
+    total: the number of items of all parts; if it is None, progress is that of each part.
     stage: the name of the stage in progress reports.
     """
 

@@ -1,4 +1,4 @@
-"""The work of a Spark worker: it adds a result column to Arrow batches."""
+"""The work of a Spark worker: adds a result column to Arrow batches."""
 
 import functools
 import os
@@ -29,10 +29,10 @@ class Work:
     text, question_column: the positions of the columns.
     question: the question of all rows.
     keep: the positions of the columns that precede the result in the output.
-    has_errors: True: a failed row has a null, and an additional column has the reason. False: the first failed row
-        ends the task.
+    has_errors: True: a failed row has a null, and another column has the reason. False: the first failed row ends the
+        task.
     model: keyword arguments of Context.
-    counts: the counters of rows, of rows without a text, and of failed rows.
+    counts: counters of rows, of rows without a text, and of failed rows.
     """
 
     task: str
@@ -48,7 +48,7 @@ class Work:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The function for mapInArrow."""
-        # Redaction with labels has the names that a model finds, too.
+        # Redaction with labels also replaces names that a model finds.
         task = "entities" if self.task == "redact" and self.options.get("labels") is not None else self.task
         context = opened(task, **self.model)
         first = 0
@@ -89,11 +89,11 @@ class Work:
 
 
 def run_rows(run: Callable[[int, int], Any], count: int, failed: Dict[int, str]) -> List[Tuple[int, Any]]:
-    """Calls `run` for all rows. Returns its results without failed rows, as (first row, results), and puts the
-    reasons into `failed`.
+    """Calls `run` for all rows. Returns its results without failed rows, as (first row, results), and puts the reasons
+    into `failed`.
 
     A row has failed if it fails alone. The rows after a failure are halved, so that `run` sees a row at most a
-    logarithmic number of times, however many rows fail.
+    logarithmic number of times.
     """
     parts: List[Tuple[int, Any]] = []
     left = [(0, count)]
@@ -107,7 +107,7 @@ def run_rows(run: Callable[[int, int], Any], count: int, failed: Dict[int, str])
             if isinstance(error, OutOfMemory) or (error.item is None and not isinstance(error, TooLarge)):
                 raise
             if end - start == 1:
-                # The message begins with the row's index in this call, which is meaningless to the user.
+                # The message begins with the row's index in this call, which means nothing to the user.
                 failed[start] = re.sub(r"^\w+\[\d+\]: ", "", str(error))
             elif error.item is None:  # the call as a whole is too large
                 left += [(start, (start + end) // 2), ((start + end) // 2, end)]
@@ -160,7 +160,7 @@ def result_type(task: str) -> Any:
 
 @functools.lru_cache(maxsize=8)
 def opened(task: str, model: Optional[str], precision: Optional[str], isa: Optional[str]) -> Optional[Context]:
-    """Returns the context of this process, None for rules, with as many threads as Spark counts cores for a task."""
+    """Returns this process's context, with as many threads as Spark counts cores for a task; None for rules."""
     from pyspark import SparkFiles, TaskContext
 
     unpack_library(SparkFiles.getRootDirectory())

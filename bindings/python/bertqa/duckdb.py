@@ -6,7 +6,7 @@
     bertqa.duckdb.register(connection)
     connection.sql("SELECT bertqa_answer('Who fell?', 'Ann fell.')").show()
 
-DuckDB hands over up to 2048 rows at a time as Arrow columns, which the library reads in place.
+DuckDB passes up to 2048 rows at a time as Arrow columns, which the library reads in place.
 """
 
 import functools
@@ -31,19 +31,19 @@ _ANSWER = (
 _LABELS = "STRUCT(label VARCHAR, probability FLOAT, id INTEGER)[]"
 _ENTITIES = 'STRUCT(label VARCHAR, text VARCHAR, "start" BIGINT, "end" BIGINT, score FLOAT)[]'
 
-# DuckDB substitutes an expression for each use of its name and would run the model each time, but not across
+# DuckDB substitutes an expression for each use of its name and would run the model each time, except across
 # unnest().
 _ANSWERS = """
 CREATE OR REPLACE TEMP MACRO bertqa_answers(question, document) AS TABLE
 SELECT r.answer, r.score, r.probability, r.gap, r."start" AS start_char, r."end" AS end_char, r.sentence, r.is_impossible
 FROM (SELECT unnest([bertqa_best_answer(question, document)]) AS r) WHERE r.answer IS NOT NULL
 """
-# A function of Python cannot be an aggregate, but takes a list.
+# A Python function cannot be an aggregate, but takes a list.
 _ANSWER_ALL = """
 CREATE OR REPLACE TEMP MACRO bertqa_answer_all(question, document) AS
 bertqa_answer_list(any_value(question), list(document) FILTER (WHERE question IS NOT NULL AND document IS NOT NULL))
 """
-# The functions below take the labels as a list in which each name has a comma behind it; '' means the model's own.
+# The functions below take labels as a text with a comma after each name; '' means the model's own.
 _CLASSIFY = """
 CREATE OR REPLACE TEMP MACRO bertqa_classify
 (document) AS bertqa_best_label(document, ''),
@@ -80,7 +80,7 @@ CREATE OR REPLACE TEMP MACRO bertqa_pattern_rows(document, patterns, regions) AS
 SELECT r.text AS entity, r.label, r.score, r."start" AS start_char, r."end" AS end_char
 FROM (SELECT unnest(bertqa_pattern_list(document, patterns, regions)) AS r)
 """
-# No name is that of the model's default prompt.
+# Without a name, the model's default prompt is used.
 _EMBED = """
 CREATE OR REPLACE TEMP MACRO bertqa_embed
 (document) AS bertqa_vector(document, ''),
@@ -101,7 +101,7 @@ CREATE OR REPLACE TEMP MACRO bertqa_redact
 _WORDS = r"""
 CREATE OR REPLACE TEMP MACRO bertqa_words(body) AS regexp_extract_all(lower(body), '[\p{L}\p{N}]+')
 """
-# BM25 of the lists of words, and the exact cosines; the best 200 of each order are compared.
+# The best 200 by BM25 of the words and the best 200 by exact cosine are compared.
 _SEARCH = """
 CREATE OR REPLACE TEMP MACRO bertqa_search(passages, question, k) AS TABLE
 WITH asked AS MATERIALIZED (
@@ -140,13 +140,11 @@ def register(
     bertqa_entities, bertqa_patterns, bertqa_redact, bertqa_embed, bertqa_words and bertqa_search with a connection.
     docs/sql.md describes them.
 
-    answer, classify, embed, entities: the model of each task, a directory or a Context; default: the default
-        models.
+    answer, classify, embed, entities: each task's model, a directory or a Context; default: the default models.
 
-    Registering again replaces the models. The functions belong to the database. bertqa_answer_all, bertqa_classify,
-    bertqa_embed, bertqa_redact, bertqa_words and the tables bertqa_answers, bertqa_labels, bertqa_entities, bertqa_patterns and
-    bertqa_search belong to the connection: register
-    a cursor, without models, to use them there.
+    Registering again replaces the models. The functions belong to the database. But bertqa_answer_all, bertqa_classify,
+    bertqa_embed, bertqa_redact, bertqa_words and the tables bertqa_answers, bertqa_labels, bertqa_entities,
+    bertqa_patterns and bertqa_search belong to the connection. To use them with a cursor, register it without models.
     """
     has_models = not all(model is None for model in (answer, classify, embed, entities))
     reader, classifier = _context(answer, "answer"), _context(classify, "classify")
@@ -259,7 +257,7 @@ def _add(
     result: str,
     has_models: bool,
 ) -> None:
-    """Replaces the connection's function. Keeps one that another connection has registered with the database."""
+    """Replaces the connection's function. Keeps one that another connection registered with the database."""
     import duckdb
 
     try:
@@ -270,7 +268,7 @@ def _add(
         if has_models:
             raise ValueError(f"another connection has given {name} to this database: choose its models there")
         return
-    # With "side effects" DuckDB does not index the results, which another model would contradict.
+    # With "side effects" DuckDB does not index the results, which another model would invalidate.
     options: Any = {"type": "arrow", "null_handling": "special", "side_effects": True}
     connection.create_function(name, function, parameters, result, **options)
 
@@ -282,7 +280,7 @@ def _exists(connection: "DuckDBPyConnection", name: str) -> bool:
 
 
 def _same(texts: Any) -> Optional[str]:
-    """Returns the text that all rows share, so that it is read once; None if they differ or have nulls."""
+    """Returns the text that all rows share, to read it once; None if they differ or have nulls."""
     import pyarrow.compute
 
     first: Optional[str] = texts[0].as_py() if len(texts) else None
@@ -300,7 +298,7 @@ def _names(labels: str) -> Optional[List[str]]:
 
 
 def _thresholds(labels: str) -> Optional[Dict[str, Optional[float]]]:
-    """Returns the names in a list of labels, and the thresholds that they have as in "disease=0.7"."""
+    """Returns the names in a list of labels with their thresholds, as in "disease=0.7"."""
     names = _names(labels)
     if names is None:
         return None
@@ -312,9 +310,9 @@ def _thresholds(labels: str) -> Optional[Dict[str, Optional[float]]]:
 
 
 def _grouped(arguments: Any, function: Callable[..., Any], texts: Any, usual: Any) -> Any:
-    """Applies a function to the rows with the same arguments, which are usually all; a null argument gives null.
+    """Applies a function to rows with equal arguments, usually all rows; a null argument gives null.
 
-    usual: arguments that are right.
+    usual: valid arguments.
     """
     import pyarrow
 
@@ -334,7 +332,7 @@ def _grouped(arguments: Any, function: Callable[..., Any], texts: Any, usual: An
 
 
 def _listed(names: str) -> "Optional[List[str]]":
-    """Returns names that commas separate; None if there are none."""
+    """Returns names separated by commas; None if there are none."""
     return [name.strip() for name in names.split(",") if name.strip()] or None
 
 
@@ -348,7 +346,7 @@ def _redacted(finder: Context, texts: Any, kinds: str, action: str, value: str, 
     found: Any = {"kinds": kinds.split(","), "regions": _listed(regions)}
     if labels:
         found.update(context=finder, labels=None if labels == "*" else _thresholds(labels))
-    if action == "pseudonym":  # they start anew in each text
+    if action == "pseudonym":  # numbered anew in each text
         import pyarrow
 
         rows = [redact_column([text], **found, pseudonyms=Pseudonyms())[0] for text in texts.to_pylist()]

@@ -1,15 +1,16 @@
-"""Apache Spark: answers, labels, vectors, entities and redaction of a column of texts. Needs pyspark, and pyarrow on the workers.
+"""Apache Spark: answers, labels, vectors, entities and redaction of a column of texts. Needs pyspark, and
+pyarrow on the workers.
 
     import bertqa.spark
 
     answered = bertqa.spark.answer(df, question="Who fell?", text_col="body", output_col="result")
     answered.select("id", "result.answer", "result_error")
 
-Each function gives the DataFrame with one column more, by mapInArrow: batches go to the library as Arrow columns. A
-worker process opens the model once; the processes of one executor share its weights. With the package in --py-files,
-as a zip, nothing has to be installed on the workers: docs/scale.md.
+Each function returns the DataFrame with one more column, by mapInArrow, which passes batches to the library as Arrow
+columns. A worker process opens the model once; the processes of one executor share its weights. With the package as
+a zip in --py-files, the workers need no installation (docs/scale.md).
 
-A call uses spark.task.cpus threads. Every argument is explained: help(bertqa.spark.SparkOptions).
+A call uses spark.task.cpus threads. help(bertqa.spark.SparkOptions) explains every argument.
 """
 
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Tuple, TypedDict
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from typing_extensions import Unpack
 
-#: Options that need the caller's process or for which the columns have no room.
+#: Options that need the caller's process or that have no place in the columns.
 _WITHOUT = {"cancel", "progress", "timeout", "top_k", "contributions"}
 
 
@@ -48,7 +49,7 @@ class Counts:
 
     @property
     def failed(self) -> int:
-        """The number of failed rows, whose result is null with a reason."""
+        """The number of failed rows, whose result is null, with a reason."""
         return int(self._failed.value)
 
     def __repr__(self) -> str:
@@ -58,15 +59,14 @@ class Counts:
 class SparkOptions(TypedDict, total=False):
     """Keyword arguments of every function here, in addition to the options of its task.
 
-    text_col: the column of texts, strings or binary; a row with a null has a null; default "text".
+    text_col: the column of texts, strings or binary; a null gives a null; default "text".
     output_col: the new column, which replaces one of the same name; default "bertqa".
     model: a directory on the workers, or the name of a file shipped by --archives or --files; default: the task's
         default model.
     precision, isa: as in bertqa.Context. Workers with different CPUs return the same bits only if both are set;
         default "auto".
-    on_error: "null": a row that fails has a null, and an additional column, named like the new one plus "_error",
-        has the reason; "fail": the first row that fails ends the task and, after Spark's retries, the job; default
-        "null".
+    on_error: "null": a failed row has a null, and an additional column, named like the new one plus "_error", has the
+        reason; "fail": the first failed row ends the task and, after Spark's retries, the job; default "null".
     counts: a Counts object that counts rows; default None.
     """
 
@@ -98,8 +98,8 @@ class _Entities(SparkOptions, EntitiesOptions):
 class PatternsOptions(CallOptions, total=False):
     """Keyword arguments of `patterns` and `redact`.
 
-    kinds, regions: as `patterns` and `regions` of bertqa.patterns.
-    rules: also what these find; default: none.
+    kinds, regions: like `patterns` and `regions` of bertqa.patterns.
+    rules: rules that find more; default: none.
     """
 
     kinds: Optional[List[str]]
@@ -110,9 +110,9 @@ class PatternsOptions(CallOptions, total=False):
 class RedactOptions(PatternsOptions, total=False):
     """Keyword arguments of `redact`.
 
-    labels: also the entities that the model finds, with these labels; default: no model.
+    labels: a model finds entities with these labels, which are also replaced; default: no model.
     allow, deny: texts that stay and texts that are replaced, as in bertqa.apply_lists.
-    replacement, mask, key: as in bertqa.redact. Pseudonyms need one process for all rows, so there are none.
+    replacement, mask, key: as in bertqa.redact. It has no pseudonyms, which need one process for all rows.
     """
 
     labels: Optional[List[str]]
@@ -142,7 +142,7 @@ def answer(
     probability, score, gap, sentence and is_impossible.
 
     question: the question of all rows.
-    question_col: the column with each row's question; pass one of the two.
+    question_col: the column with each row's question. Pass one of the two.
     options: help(bertqa.spark.SparkOptions) and help(bertqa.AnswerOptions); top_k is 1.
     """
     if (question is None) == (question_col is None):
@@ -153,8 +153,9 @@ def answer(
 
 
 def classify(df: "DataFrame", **options: "Unpack[_Classify]") -> "DataFrame":
-    """Classifies each row. Returns a struct of label, probability and probabilities, an array in the order of
-    the model's labels, or of the option labels. options: help(bertqa.spark.SparkOptions) and help(bertqa.ClassifyOptions)."""
+    """Classifies each row. Returns a struct of label, probability and probabilities (an array in the order of the
+    model's labels or of the option labels). options: help(bertqa.spark.SparkOptions) and
+    help(bertqa.ClassifyOptions)."""
     return _mapped(df, "classify", ClassifyOptions, options)
 
 
@@ -178,8 +179,8 @@ def patterns(df: "DataFrame", **options: "Unpack[_Patterns]") -> "DataFrame":
 
 
 def redact(df: "DataFrame", **options: "Unpack[_Redact]") -> "DataFrame":
-    """Replaces the personal data of each row, found by rules and, with labels, by a model. Returns a string: with
-    text_col and output_col the same column, no original is left. options: help(bertqa.spark.SparkOptions) and
+    """Replaces the personal data of each row that rules and, with labels, a model find. Returns a string. If output_col
+    is text_col, no original is left. options: help(bertqa.spark.SparkOptions) and
     help(bertqa.spark.RedactOptions)."""
     return _mapped(df, "redact", RedactOptions, options)
 
@@ -218,7 +219,7 @@ def _mapped(
         options={name: value for name, value in values.items() if name in names},
         counts=None if counts is None else (counts._rows, counts._nulls, counts._failed),
     )
-    # Spark looks up columns by name, in which a dot means a field and which can occur twice.
+    # Spark looks up columns by name, where a dot means a field and a name can occur twice.
     return df.toDF(*_numbered(df.schema).names).mapInArrow(work, _numbered(schema)).toDF(*schema.names)
 
 

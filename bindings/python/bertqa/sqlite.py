@@ -1,4 +1,4 @@
-"""SQL functions in SQLite: bertqa_answer, bertqa_classify and the others of docs/sql.md, for connections of Python's sqlite3.
+"""SQL functions in SQLite for connections of Python's sqlite3: bertqa_answer and the others of docs/sql.md.
 
     import bertqa.sqlite, sqlite3
 
@@ -6,7 +6,7 @@
     bertqa.sqlite.load(connection)
     connection.execute("SELECT id, bertqa_answer('Why did it fail?', body) FROM reports")
 
-The functions are those of SQLite's extension bertqa_sqlite, which lies beside the library.
+The functions are those of the SQLite extension bertqa_sqlite, in the library's directory.
 """
 
 import contextlib
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 def load(connection: "Connection") -> None:
-    """Registers the SQL functions of docs/sql.md with a connection. Afterwards no other extension can be loaded,
-    unless the connection allowed that before.
+    """Registers the SQL functions of docs/sql.md with a connection. Afterwards it loads other extensions only if it
+    allowed that before.
 
     Raises sqlite3.NotSupportedError if the connection's module was built without extension loading, and
     sqlite3.OperationalError if SQLite cannot load the extension.
@@ -45,10 +45,10 @@ def load(connection: "Connection") -> None:
 
 
 def extension() -> str:
-    """Returns the path of SQLite's extension, for other programs, such as the shell's .load."""
+    """Returns the path of the extension, for other programs, such as the shell's .load."""
     library = path()
     if os.sep not in library:
-        return "bertqa_sqlite"  # the dynamic loader finds an installed library and therefore the extension
+        return "bertqa_sqlite"  # the dynamic loader finds an installed library and so the extension
     file = os.path.join(os.path.dirname(os.path.realpath(library)), "bertqa_sqlite.so")
     if not os.path.exists(file):
         raise FileNotFoundError(f"{file} is missing: run `make sqlite` in the checkout, or install the wheel")

@@ -7,20 +7,20 @@ if TYPE_CHECKING:
 
 
 def pipeline(task: Optional[str] = None, model: Any = None, **options: Any) -> "Pipeline":
-    """Returns a pipeline that is called like that of transformers 4.57, and returns the same dictionaries.
+    """Returns a pipeline with the calls and the result dictionaries of transformers 4.57.
 
         reader = bertqa.pipeline("question-answering")
         reader(question="Who fell?", context="Ann fell.")
 
-    docs/hosts.md has the table of differences.
+    docs/hosts.md lists the differences.
 
-    task: "question-answering", "text-classification" or "sentiment-analysis", "token-classification" or "ner", or
-        "feature-extraction" or "zero-shot-classification"; default: the one that the model was trained for.
-    model: a Context, or what Context takes as its model; default: the default model of the task.
-    compat: "strict": as transformers does where the default is deliberately different; default None.
-    precision, threads: those of Context; the default precision is "f32", or "int8" for a model that is stored so.
+    task: "question-answering", "text-classification" or "sentiment-analysis", "token-classification" or "ner",
+        "feature-extraction" or "zero-shot-classification"; default: the task that the model was trained for.
+    model: a Context, or a model as for Context; default: the task's default model.
+    compat: "strict": as transformers does where the default deliberately differs; default None.
+    precision, threads: as in Context; the default precision is "f32", or "int8" for a model stored in int8.
     device: None, -1 or "cpu"; others raise ValueError.
-    options: other arguments of transformers' pipeline, and of its call, whose defaults they become.
+    options: other arguments of transformers' pipeline, and of its call, for which they are the defaults.
     """
     from .pipelines import pipeline
 

@@ -1,4 +1,4 @@
-"""Pipelines with the calls and results of those of transformers 4.57. docs/hosts.md describes the differences."""
+"""Pipelines with the calls and results of transformers 4.57. docs/hosts.md describes the differences."""
 
 from ._base import Pipeline
 from ._create import pipeline

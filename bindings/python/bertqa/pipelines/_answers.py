@@ -1,4 +1,4 @@
-"""From the logits of windows to the dictionaries of answers."""
+"""Converts the logits of windows to dictionaries of answers."""
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
@@ -18,7 +18,7 @@ class Window:
         self.logits: Tuple[Sequence[float], Sequence[float]] = ((), ())
 
     def allowed(self) -> List[int]:
-        """Returns the tokens that take part in the softmax: the first one, which means "no answer", and the part's."""
+        """Returns the tokens in the softmax: the first, which means "no answer", and the part's."""
         return [0, *range(self.begin, len(self.ids) - 1)]
 
 
@@ -32,7 +32,7 @@ def answers_of(model: Model, windows: List[Window], settings: Dict[str, Any], is
     for score, window, first, last in scored:
         start, end = _range(model, window, first, last, aligned)
         text = window.context.text[start:end]
-        # The same text elsewhere is the same answer.
+        # Equal texts are one answer.
         answer = by_text.get(text.lower())
         if answer is None:
             answer = {"score": score, "start": start, "end": end, "answer": text}
@@ -51,8 +51,8 @@ def _scored(
 ) -> Tuple[List[Tuple[float, Window, int, int]], float]:
     """Returns spans with their scores, in the order of windows, and the score of "no answer".
 
-    Strict: each window has its own softmax, and a span that two windows share counts twice. Else one softmax goes
-    over all windows, and the better of the two counts; "no answer" has the share of all first tokens.
+    Strict: each window has its own softmax, and a span that two windows share counts twice. Else all windows share one
+    softmax, only the better of two equal spans counts, and "no answer" has the share of all first tokens.
     """
     groups = [[window] for window in windows] if is_strict else [windows]
     scored: List[Tuple[float, Window, int, int]] = []
@@ -81,7 +81,7 @@ def _spans(starts: Sequence[float], ends: Sequence[float], count: int, length: i
 
 
 def _range(model: Model, window: Window, first: int, last: int, aligned: bool) -> Tuple[int, int]:
-    """Returns the range of a span in the context. Aligned: that of its words, as far as they are in the window."""
+    """Returns the range of a span in the context. Aligned: the range of its words within the window."""
     context = window.context
     move = window.first - window.begin
     start, end = first + move, last + move

@@ -1,4 +1,4 @@
-"""What the pipelines have in common: single inputs, lists and generators."""
+"""The pipelines' common base: single inputs, lists and generators."""
 
 import types
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
@@ -7,13 +7,13 @@ from .._context import Context
 from .._errors import WrongModel
 from ._model import Model
 
-#: The inputs of a list that one call of the library takes.
+#: Inputs per call of the library.
 AT_ONCE = 32
 COMPAT = (None, "strict")
 
 
 class Pipeline:
-    """The base of the pipelines. Calls take one input, a list, or a generator, whose results are a generator.
+    """The base of the pipelines. Calls take one input, a list or a generator, whose result is a generator.
 
     context: the loaded model.
     """
@@ -44,7 +44,7 @@ class Pipeline:
         return f"<{type(self).__name__} of {self.context!r}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Returns the result of one input, the list of those of a list, or a generator of those of a generator."""
+        """Returns the result of one input, a list of results for a list, or a generator for a generator."""
         return self._called(*args, **kwargs)
 
     def _called(
@@ -68,7 +68,7 @@ class Pipeline:
             yield from self._results(batch, settings)
 
     def _settings(self, options: Dict[str, Any]) -> Dict[str, Any]:
-        """Checks options of the constructor or of a call. Those that are absent are absent in the result."""
+        """Checks options of the constructor or a call. The result has only the given ones."""
         raise NotImplementedError
 
     def _results(self, inputs: List[Any], settings: Dict[str, Any]) -> List[Any]:
@@ -83,7 +83,7 @@ def unknown(options: Dict[str, Any]) -> None:
 
 
 def _is_dataset(inputs: Any) -> bool:
-    """True for a torch.utils.data.Dataset and its like: a sized sequence that is no built-in one."""
+    """True for a sized sequence that is not built in, such as a torch.utils.data.Dataset."""
     built_in = isinstance(inputs, (str, bytes, dict, tuple))
     return not built_in and hasattr(inputs, "__getitem__") and hasattr(inputs, "__len__")
 

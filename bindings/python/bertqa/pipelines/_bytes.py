@@ -1,4 +1,4 @@
-"""Byte-level tokenizers: the characters that stand for bytes, and GPT-2's division of a text into words."""
+"""Byte-level tokenizers: the characters that represent bytes, and GPT-2's division of text into words."""
 
 import unicodedata
 from typing import Dict, List
@@ -17,7 +17,7 @@ _ENDINGS = ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d")
 
 
 def words_of(pieces: List[str]) -> List[int]:
-    """Returns the number of each piece's word. A piece that is not of byte characters is a word of its own."""
+    """Returns the number of each piece's word. A piece of not only byte characters is its own word."""
     words: List[int] = []
     run: List[bytes] = []
     first = 0
@@ -49,7 +49,7 @@ def _is_special(piece: str) -> bool:
 
 
 def _word_of_bytes(data: bytes) -> List[int]:
-    """Returns the number of the word that each byte belongs to."""
+    """Returns the number of each byte's word."""
     text = data.decode("utf-8", "replace")
     if len(text.encode()) != len(data):
         return [0] * len(data)
@@ -75,7 +75,7 @@ def _end(text: str, start: int) -> int:
     if kind != "space":
         return _run(text, first, kind)
     end = _run(text, start, "space")
-    # The last white space belongs to what follows.
+    # The last white space belongs to the next word.
     return end - 1 if end < len(text) and end - 1 > start else end
 
 

@@ -1,4 +1,4 @@
-"""pipeline(): selects the class of a task, and checks what transformers' pipeline() takes beside it."""
+"""pipeline(): selects a task's class and checks the other arguments of transformers' pipeline()."""
 
 from typing import Any, Dict, Optional, Tuple, Type
 
@@ -20,11 +20,11 @@ TASKS: Dict[str, Tuple[Type[Pipeline], Optional[str]]] = {
     "zero-shot-classification": (ZeroShotClassificationPipeline, None),
 }
 ALIASES = {"ner": "token-classification", "sentiment-analysis": "text-classification"}
-#: The pipeline of a model whose user named no task.
+#: The pipeline of a model if no task is named.
 BY_MODEL = {default: task for task, (_, default) in TASKS.items() if default is not None}
-#: Arguments of transformers that change nothing here.
+#: Arguments of transformers that have no effect here.
 IGNORED = ("use_fast", "token", "trust_remote_code")
-#: Arguments of transformers that must keep their default, and the values that mean it.
+#: Arguments of transformers that must keep their default, and the values that mean the default.
 FIXED: Dict[str, Tuple[Any, ...]] = {
     "framework": (None, "pt"),
     "device_map": (None, "auto", "cpu"),

@@ -8,7 +8,7 @@ from ._pairs import Cutter
 
 class FeatureExtractionPipeline(Pipeline):
     """extractor(text), with a text, or a list or generator of texts: [1][tokens][floats] for each text, special tokens
-    included. return_tensors=True: torch's tensors of this shape."""
+    included. return_tensors=True: torch tensors of this shape."""
 
     model_task = "embed"
 
@@ -32,7 +32,7 @@ class FeatureExtractionPipeline(Pipeline):
     def _results(self, inputs: List[Any], settings: Dict[str, Any]) -> List[Any]:
         cutter = Cutter(self.model, self.is_strict, *settings.get("truncation", (False, None)))
         texts = [cutter.cut((text, None))[0] for text in inputs]
-        # transformers' pipeline knows neither prompt nor length of sentence-transformers.
+        # transformers' pipeline ignores the prompt and length of sentence-transformers.
         vectors = self.context.embed_tokens(texts, prompt="", max_seq_len=self.model.maximum or None)
         if not settings.get("is_tensor"):
             return [[[list(vector) for vector in one]] for one in vectors]

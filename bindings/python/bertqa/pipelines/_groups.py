@@ -1,4 +1,4 @@
-"""From labels of tokens to entities, as the pipeline of transformers does it."""
+"""Groups labels of tokens into entities, as the pipeline of transformers does."""
 
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
@@ -21,7 +21,7 @@ Decode = Callable[[List[str]], str]
 
 
 def is_subword(kind: str, text: str, word: str, start: int, end: int) -> bool:
-    """True if transformers takes the token for a continuation of its word: for WordPiece by its length, for others if
+    """True if transformers considers the token a continuation of its word: for WordPiece by its length, for others if
     no space is near its beginning."""
     if kind == "pieces":
         return len(word) != end - start

@@ -1,4 +1,4 @@
-"""A model's tokenizer, as transformers sees it: special tokens, words, and the text of tokens."""
+"""A model's tokenizer as in transformers: special tokens, words, and the text of tokens."""
 
 import json
 import os
@@ -9,11 +9,11 @@ from .._context import Context, tokenize_call
 from .._text import encoded, spans
 from ._bytes import BYTES, CHARACTERS, words_of
 
-#: Families whose pairs have two separators between the texts, and no token types.
+#: Families whose pairs have two separators between the texts and no token types.
 TWO_SEPARATORS = ("Roberta", "XLMRoberta", "Camembert", "MPNet", "Data2VecText", "Longformer")
 #: Families that have token types in transformers, if their tokenizers have them.
 WITH_TYPES = ("Bert", "Electra", "Albert", "DebertaV2", "Ernie", "MobileBert")
-#: transformers writes numbers like this for "no maximum".
+#: transformers writes such numbers for "no maximum".
 NO_MAXIMUM = 10**18
 
 
@@ -29,7 +29,7 @@ class Tokens:
 
 
 class Model:
-    """The model of a context. kind: how its tokens make words: "pieces" (##ing), "bytes" (Ġthe), "spaces" (▁the) or
+    """The model of a context. kind: how tokens form words: "pieces" (##ing), "bytes" (Ġthe), "spaces" (▁the) or
     "" for others."""
 
     def __init__(self, context: Context):
@@ -54,7 +54,7 @@ class Model:
         self._pieces: Dict[int, str] = {}
 
     def _file(self, name: str, size: int = -1) -> bytes:
-        """Returns a file of the model's directory, or nothing if there is none."""
+        """Returns a file of the model's directory; empty if there is none."""
         model = self.context._arguments["model"]
         if isinstance(model, Mapping):
             return bytes(model.get(name, b"")[: None if size < 0 else size])
@@ -65,7 +65,7 @@ class Model:
             return b""
 
     def _decoder_and_template(self) -> None:
-        """Reads the parts of a tokenizer.json before its vocabulary, which may have megabytes."""
+        """Reads the parts of a tokenizer.json before its vocabulary, which may be large."""
         head = self._file("tokenizer.json", 1 << 20).partition(b'"vocab"')[0].decode("utf-8", "replace")
         self._has_decoder = not re.search(r'"decoder"\s*:\s*null', head)
         found = re.search(r'"post_processor"\s*:\s*', head)
@@ -145,8 +145,7 @@ class Model:
         return "".join(_cleaned(_joined(piece, index)) for index, piece in enumerate(pieces))
 
     def cut(self, text: str, tokens: Tokens, count: int) -> str:
-        """Returns the beginning of the text whose tokens are its first `count`, or fewer if no place to cut has
-        those."""
+        """Returns the beginning of the text with its first `count` tokens, or fewer if it cannot be cut there."""
         while 0 < count < len(tokens):
             part = text[: tokens.offsets[count - 1][1]]
             if self.tokens(part).ids == tokens.ids[:count]:

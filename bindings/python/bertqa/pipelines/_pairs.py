@@ -1,4 +1,4 @@
-"""Texts and pairs of texts for a classifier, and where their truncation ends."""
+"""Texts and pairs of texts for a classifier, and their truncation."""
 
 from math import log
 from typing import Any, Callable, List, Optional, Tuple
@@ -10,12 +10,12 @@ Pair = Tuple[str, Optional[str]]
 
 
 class TooLong(RuntimeError, IndexError):
-    """A text is longer than the model. transformers raises one or the other, by the model's family and the excess."""
+    """A text is too long for the model. transformers raises either base, by the model's family and the excess."""
 
 
 def logits_of(context: Context, texts: List[Pair]) -> List[List[float]]:
-    """Returns the logits of each text by the number of the label; for classifiers that this library trains, logarithms
-    of the probabilities, which a calibration may have changed, equal ones for a text that is too short."""
+    """Returns the logits of each text by label id. For classifiers that this library trains, they are logarithms of the
+    probabilities, which may be calibrated; a text that is too short has equal ones."""
     given: List[Any] = [first if second is None else (first, second) for first, second in texts]
     found = context.classify_batch(given)
     is_trained = context.info.architecture in ("WordCountClassifier", "EmbeddingClassifier")
@@ -30,10 +30,10 @@ def logits_of(context: Context, texts: List[Pair]) -> List[List[float]]:
 class Cutter:
     """Cuts texts as the tokenizers of transformers do.
 
-    is_on: texts are cut. Else strict mode refuses a text that the model cannot read at once, and the default reads it in
+    is_on: texts are cut. Else strict mode refuses a text that is too long for the model, and the default reads it in
     windows.
-    length: the maximum number of tokens with the special ones; default: the tokenizer's.
-    first_only: of pairs only the first text is cut; else the longer one.
+    length: the maximum number of tokens, special ones included; default: the tokenizer's.
+    first_only: only the first text of a pair is cut; else the longer one.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ def _first_only(first: int, second: int, room: int) -> Tuple[int, int]:
 
 
 def _longest_first(first: int, second: int, room: int) -> Tuple[int, int]:
-    """The rule of the tokenizers library: the shorter text stays whole, or both have a half."""
+    """The tokenizers library's rule: the shorter text stays whole, or each has half."""
     short, long = min(first, second), max(first, second)
     if room < 2 * short:
         short, long = room // 2, room - room // 2

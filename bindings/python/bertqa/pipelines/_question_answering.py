@@ -8,7 +8,7 @@ from ._answers import Window, answers_of
 from ._base import Pipeline, unknown
 from ._model import Tokens
 
-#: Tokens of all windows that one call of the library takes.
+#: Tokens of all windows per call of the library.
 CALL_TOKENS = 1 << 16
 OPTIONS = (
     "top_k", "doc_stride", "max_answer_len", "max_seq_len", "max_question_len", "handle_impossible_answer",
@@ -24,9 +24,8 @@ DEFAULTS: Dict[str, Any] = {
 
 
 class QuestionAnsweringPipeline(Pipeline):
-    """reader(question=…, context=…), each a text or a list of texts; or dictionaries of both, alone, in a list or
-    from a generator. The result is a dictionary of score, start, end and answer, or a list of such if there are
-    several."""
+    """reader(question=…, context=…), each a text or a list of texts; or a dictionary of both, or a list or generator of
+    dictionaries. The result is a dictionary of score, start, end and answer, or a list of several."""
 
     model_task = "answer"
 
@@ -119,7 +118,7 @@ class QuestionAnsweringPipeline(Pipeline):
 
 
 def _examples(inputs: Tuple[Any, ...], given: Dict[str, Any]) -> Any:
-    """Returns one list of examples, or a generator as it is."""
+    """Returns one list of examples, or a generator unchanged."""
     question, context = given.get("question"), given.get("context")
     if len(inputs) == 2 and all(isinstance(text, str) for text in inputs):
         found: Any = [{"question": inputs[0], "context": inputs[1]}]

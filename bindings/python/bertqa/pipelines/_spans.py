@@ -18,7 +18,7 @@ def powers(logits: Sequence[float], allowed: Sequence[int], top: float) -> List[
 
 def best_spans(starts: Sequence[float], ends: Sequence[float], count: int, length: int) -> List[Span]:
     """Returns the `count` spans of up to `length` tokens with the highest products, best first. Spans with a product
-    of 0 are none."""
+    of 0 are ignored."""
     highest = max(ends)
     heap: List[Tuple[float, int, int]] = []
     for start in sorted(range(len(starts)), key=lambda token: -starts[token]):
@@ -29,7 +29,7 @@ def best_spans(starts: Sequence[float], ends: Sequence[float], count: int, lengt
             score = begin * ends[end]
             if score <= 0:
                 continue
-            # Of equal ones the first wins.
+            # The first of equal ones wins.
             item = (score, -start, -end)
             if len(heap) < count:
                 heappush(heap, item)

@@ -10,14 +10,14 @@ FUNCTIONS = ("sigmoid", "softmax", "none")
 
 
 class TextClassificationPipeline(Pipeline):
-    """classifier(text), with a text, a dictionary {"text": …, "text_pair": …}, or a list or generator of such. The
-    result of one is a list of one dictionary of label and score; top_k=None gives all labels."""
+    """classifier(text), with a text, a dictionary {"text": …, "text_pair": …}, or a list or generator of them.
+    The result of one is a list of one dictionary of label and score; top_k=None gives all labels."""
 
     model_task = "classify"
 
     def __call__(self, inputs: Any, **options: Any) -> Any:
         result = self._called(inputs, **options)
-        # As transformers: one text has a list around its result unless top_k says how many.
+        # As in transformers, one text gives a list unless top_k is given.
         return [result] if isinstance(inputs, str) and "top_k" not in options else result
 
     def _settings(self, options: Dict[str, Any]) -> Dict[str, Any]:
@@ -78,7 +78,7 @@ def _applied(function: str, logits: List[float]) -> List[float]:
 
 
 def _text(item: Any) -> Tuple[str, Optional[str]]:
-    """Returns a text and the other one of a pair."""
+    """Returns a text and the second text of a pair."""
     if isinstance(item, str):
         return item, None
     if isinstance(item, dict):

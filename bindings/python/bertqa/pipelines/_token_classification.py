@@ -86,13 +86,13 @@ class TokenClassificationPipeline(Pipeline):
         return [self._strictly(text, one, strategy, ignored) for text, one in zip(texts, found)]
 
     def _dictionaries(self, text: str, found: "EntityList[str]", strategy: str) -> List[Dict[str, Any]]:
-        """Returns entities as dictionaries. The word is what transformers makes of the tokens."""
+        """Returns entities as dictionaries, with the words that transformers makes of the tokens."""
         if not found:
             return []
         tokens = self.model.tokens(text)
         results, position = [], 0
         for entity in found:
-            # Both are in text order. Several tokens of one character have one range, and an entity each.
+            # Both are in text order. Several tokens of one character share its range, and each has an entity.
             position = min(position, len(tokens) - 1)
             left = itertools.takewhile(lambda i: tokens.offsets[i][0] < entity.end, range(position, len(tokens)))
             within = (index for index in left if _is_within(tokens, index, entity.start, entity.end))
@@ -126,7 +126,7 @@ class TokenClassificationPipeline(Pipeline):
         """Groups the tokens of the first window as transformers does."""
         tokens = self.model.tokens(text)
         room = min(self.model.tokenizer_length, self.model.maximum or NO_MAXIMUM) - 2
-        # The library leaves out tokens that are white space alone.
+        # The library omits tokens of only white space.
         visible = [index for index, (start, end) in enumerate(tokens.offsets) if text[start:end].strip()]
         read: List[Token] = []
         for index, entity in zip(visible, found):

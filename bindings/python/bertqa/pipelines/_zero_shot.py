@@ -1,4 +1,4 @@
-"""Classification with labels of the caller's choice, by a model of entailment."""
+"""Classification with the caller's labels, by an entailment model."""
 
 from typing import Any, Dict, List
 

@@ -1,4 +1,4 @@
-"""CrossEncoder: a classifier of pairs, called like that of sentence-transformers."""
+"""CrossEncoder: a classifier of pairs, with the interface of sentence-transformers."""
 
 import sys
 from typing import Any, Callable, Dict, List, Optional
@@ -9,14 +9,14 @@ from ._sentences import AT_ONCE, check_device, shown
 
 
 class CrossEncoder:
-    """Returns the scores that sentence-transformers returns; pairs are truncated as there.
+    """Returns the scores of sentence-transformers, with its truncation of pairs.
 
-    model: a Context, or what Context takes as its model: a directory of a classifier of pairs.
-    max_length: the tokens of a pair; default: those of the tokenizer's files, or as many as the model takes.
-    activation_fn: a function of a NumPy array of logits, or a module of torch; default: that of the model's config.json,
-        else the sigmoid for one label, and nothing for more.
+    model: a Context, or a model as for Context, such as the directory of a classifier of pairs.
+    max_length: the maximum tokens of a pair; default: from the tokenizer's files, or as many as the model takes.
+    activation_fn: a function of a NumPy array of logits, or a module of torch; default: that of the model's
+        config.json, else the sigmoid for one label, and none for more.
     truncate: False: longer pairs are read as a whole, in windows; default True.
-    options: those of Context; the default precision is "f32", or "int8" for a model that is stored so.
+    options: those of Context; the default precision is "f32", or "int8" for a model stored in int8.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class CrossEncoder:
         convert_to_tensor: bool = False,
         device: Any = None,
     ) -> Any:
-        """Returns the score of one pair, or an array of those of a list of pairs; with several labels a row for each."""
+        """Returns the score of a pair, or an array of scores of a list of pairs; several labels give a row per pair."""
         import numpy
 
         from .pipelines._pairs import Cutter, logits_of
@@ -90,7 +90,7 @@ class CrossEncoder:
         return_documents: bool = False,
         **options: Any,
     ) -> List[Dict[str, Any]]:
-        """Returns a dictionary of corpus_id, score and, if asked, text for each document, the best first."""
+        """Returns a dictionary of corpus_id, score and, if wanted, text for each document, best first."""
         if self.num_labels != 1:
             raise ValueError("CrossEncoder.rank() only works for models with num_labels=1")
         scores = self.predict([(query, document) for document in documents], **options)

@@ -1,4 +1,4 @@
-"""What the components for other frameworks share: models that are opened once, and rankers."""
+"""Shared by the components for other frameworks: models that are opened once, and rankers."""
 
 import functools
 import math
@@ -10,8 +10,8 @@ from ._text import is_text
 
 
 def opened(model: Any, task: str) -> Context:
-    """Returns a Context as it is, or the model of this name or directory, which is opened once in this process; None is the
-    default model of the task."""
+    """Returns a Context unchanged, or opens the model with this name or directory once in this process. None is the
+    task's default model."""
     if isinstance(model, Context):
         return model
     return _open(None if model is None else os.fspath(model), task)
@@ -23,7 +23,7 @@ def _open(model: Any, task: str) -> Context:
 
 
 def exact(model: Any, **options: Any) -> Context:
-    """Opens a model in f32, whose results are those of the original implementations; in int8 if it is stored so."""
+    """Opens a model in f32, which gives the results of the original implementations, or in int8 if it is stored so."""
     if options.get("precision") is not None:
         return Context(model, **options)
     context = Context(model, **options)
@@ -34,8 +34,8 @@ def exact(model: Any, **options: Any) -> Context:
 
 
 def scores(context: Context, query: str, texts: Sequence[str]) -> List[float]:
-    """Returns how well each text matches the query: by a cross-encoder its sigmoid or the probability of its last label, by
-    an embedding model the cosine, with the prompts of its files."""
+    """Returns a score of each text for the query: a cross-encoder's sigmoid or probability of the last label, or an
+    embedding model's cosine, with the prompts of its files."""
     if context.info.task == "embed":
         from ._sentences import SentenceEncoder
 
@@ -55,7 +55,7 @@ def _sigmoid(logit: float) -> float:
 
 
 def texts_of(values: Iterable[Any]) -> List[Any]:
-    """Returns a list of texts. Hosts pass on missing values, such as None and NaN, which must not become "None" and "nan"."""
+    """Returns a list of texts. Hosts pass missing values, such as None and NaN, which must not become texts."""
     texts = list(values)
     for index, text in enumerate(texts):
         if not is_text(text):

@@ -1,4 +1,4 @@
-"""SentenceEncoder: an embedding model, called like SentenceTransformer of sentence-transformers."""
+"""SentenceEncoder: an embedding model with the interface of sentence-transformers' SentenceTransformer."""
 
 import json
 import os
@@ -7,21 +7,21 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 from ._context import Context
 from ._hosts import exact
 
-#: The texts that one call of the library takes.
+#: Texts per call of the library.
 AT_ONCE = 256
 CONFIG = "config_sentence_transformers.json"
 SIMILARITIES = ("cosine", "dot", "euclidean", "manhattan")
 
 
 class SentenceEncoder:
-    """Returns the vectors that sentence-transformers returns; texts are truncated as there, unless truncate is False.
+    """Returns the vectors of sentence-transformers, with its truncation of texts unless truncate is False.
 
-    model: a Context, or what Context takes as its model; default: the installed default model.
+    model: a Context, or a model as for Context; default: the installed default model.
     prompts, default_prompt_name: override those of the model's files.
-    similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan"; default: the value in the model's files.
-    truncate_dim: the number of floats to keep of each vector; default: all.
-    truncate: False: longer texts are read as a whole, in windows; default True.
-    options: those of Context; the default precision is "f32", or "int8" for a model that is stored so.
+    similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan"; default: as the model's files say.
+    truncate_dim: the number of floats of each vector to keep; default: all.
+    truncate: False: longer texts are read whole, in windows; default True.
+    options: those of Context; the default precision is "f32", or "int8" for a model stored in int8.
     """
 
     def __init__(
@@ -88,11 +88,11 @@ class SentenceEncoder:
         normalize_embeddings: bool = False,
         truncate_dim: Optional[int] = None,
     ) -> Any:
-        """Returns a vector for one text, and a matrix of a row for each text of a list.
+        """Returns a vector for one text, or a matrix with a row for each text of a list.
 
         prompt, prompt_name: the text before each text, or its name in prompts; default: that of default_prompt_name.
-        batch_size: accepted; the library distributes all texts over its threads.
-        show_progress_bar: shows one, if tqdm is installed.
+        batch_size: has no effect; the library distributes all texts over its threads.
+        show_progress_bar: shows a progress bar, if tqdm is installed.
         convert_to_numpy: False: a list of arrays of floats. convert_to_tensor: True: a tensor of torch.
         normalize_embeddings: scale vectors to length 1; default: as the model's files say.
         """
@@ -130,14 +130,14 @@ class SentenceEncoder:
         return self.encode(sentences, prompt_name, **options)
 
     def encode_document(self, sentences: Any, prompt_name: Optional[str] = None, **options: Any) -> Any:
-        """Encodes with the prompt "document", "passage" or "corpus", the first that the model has."""
+        """Encodes with the first prompt of "document", "passage" and "corpus" that the model has."""
         if prompt_name is None and options.get("prompt") is None:
             names = ("document", "passage", "corpus")
             prompt_name = next((name for name in names if name in self.prompts), None)
         return self.encode(sentences, prompt_name, **options)
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
-        """Returns the matrix of the similarities of each vector of one list with each of the other."""
+        """Returns the matrix of the similarities between the vectors of two lists."""
         return similarity(self.similarity_fn_name, embeddings1, embeddings2)
 
     def _prompt(self, name: Optional[str], prompt: Optional[str]) -> str:
@@ -172,7 +172,7 @@ def _unit(vectors: Any) -> Any:
 
 
 def _cut(vectors: Iterable[Any], dimension: Optional[int], is_unit: bool) -> Iterator[Any]:
-    """Yields the first floats of each vector, of length 1 again if the whole was to be."""
+    """Yields the first floats of each vector, scaled to length 1 again if is_unit."""
     for vector in vectors:
         if dimension is not None and dimension < len(vector):
             vector = vector[:dimension]
@@ -194,7 +194,7 @@ def check_dimension(dimension: Optional[int]) -> None:
 
 
 def shown(items: Sequence[int], is_shown: Optional[bool]) -> Iterable[int]:
-    """Returns the items, with a progress bar if it is wanted and tqdm is installed."""
+    """Returns the items, with a progress bar if wanted and if tqdm is installed."""
     if not is_shown:
         return items
     try:
@@ -217,7 +217,7 @@ def _again(model: Any, prompts: Any, prompt: Any, function: Any, dimension: Any,
 
 
 def _opened(model: Any, options: Dict[str, Any]) -> Tuple[Context, Dict[str, Any]]:
-    """Returns the context of a model and sentence-transformers' settings in its files."""
+    """Returns a model's context and the settings of sentence-transformers in its files."""
     if isinstance(model, Context):
         return model, _config(model)
     context = exact(model, **{"task": None if model is not None else "embed", **options})
@@ -225,7 +225,7 @@ def _opened(model: Any, options: Dict[str, Any]) -> Tuple[Context, Dict[str, Any
 
 
 def _config(context: Context) -> Dict[str, Any]:
-    """Returns sentence-transformers' settings of a model's directory or files."""
+    """Returns the settings of sentence-transformers in a model's files."""
     model = context._arguments["model"]
     try:
         if isinstance(model, Mapping):

@@ -37,8 +37,8 @@ class BertQAEmbeddings(Embeddings):
 
 
 class BertQAReranker(BaseDocumentCompressor):
-    """Keeps the documents that match a query best, by a cross-encoder or, which is the default, an embedding model. The
-    score is in the metadata, as "relevance_score"."""
+    """Keeps the documents that match a query best, by an embedding model (default) or a cross-encoder. The score is in
+    the metadata as "relevance_score"."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -63,8 +63,8 @@ class BertQAReranker(BaseDocumentCompressor):
 
 
 def answer_chain(retriever: Any, model: Any = None, **options: Any) -> "Runnable[str, Dict[str, Any]]":
-    """Returns a chain from a question to a dictionary: answer, None if the documents seem to have none; score, its
-    probability; start and end in the document; document; sentence; and source_documents, all that the retriever found.
+    """Returns a chain from a question to a dictionary of answer (None if the documents seem to have none), score (its
+    probability), start and end in the document, document, sentence, and source_documents (all that were retrieved).
 
     options: see help(bertqa.AnswerOptions).
     """

@@ -49,7 +49,7 @@ class BertQAEmbedding(BaseEmbedding):
 
 
 class BertQARerank(BaseNodePostprocessor):
-    """Keeps the nodes that match the query best, by a cross-encoder or, which is the default, an embedding model."""
+    """Keeps the nodes that match the query best, by an embedding model (default) or a cross-encoder."""
 
     model: Any = None
     top_n: int = Field(default=3, ge=1)

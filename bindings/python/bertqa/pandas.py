@@ -1,4 +1,4 @@
-"""An accessor of pandas: frame.bertqa.answer("body", question=…). Needs pandas and pyarrow; importing it registers it."""
+"""A pandas accessor, registered on import: frame.bertqa.answer("body", question=…). Needs pandas and pyarrow."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from ._hosts import opened
 
 @pandas.api.extensions.register_dataframe_accessor("bertqa")
 class Frame:
-    """Columns of results of a column of texts, with the frame's index. model: a Context or what it takes; default: the
-    default model of the task. options: those of the function of bertqa for columns."""
+    """Result columns for a column of texts, with the frame's index. model: a Context, or a model as for Context;
+    default: the task's default model. options: those of the task's column function."""
 
     def __init__(self, frame: Any):
         self._frame = frame

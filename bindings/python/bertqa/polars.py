@@ -1,4 +1,4 @@
-"""A namespace of Polars' expressions: pl.col("body").bertqa.answer("Who?"). Needs polars; importing it registers it."""
+"""A namespace of Polars expressions, registered on import: pl.col("body").bertqa.answer("Who?"). Needs polars."""
 
 from typing import Any, Callable
 
@@ -23,8 +23,8 @@ _ENTITY = polars.Struct(
 
 @polars.api.register_expr_namespace("bertqa")
 class Expressions:
-    """Columns of results of a column of texts. model: a Context or what it takes; default: the default model of the task.
-    options: those of the function of bertqa for columns."""
+    """Result columns for a column of texts. model: a Context, or a model as for Context; default: the task's default
+    model. options: those of the task's column function."""
 
     def __init__(self, expression: Any):
         self._expression = expression

@@ -10,7 +10,7 @@ from presidio_analyzer import EntityRecognizer, RecognizerResult
 from ._entities import PATTERN_GROUPS, patterns
 from ._hosts import opened
 
-#: Presidio's names for labels of rules and of common models.
+#: Presidio's names for the labels of rules and of common models.
 ENTITIES = {
     "EMAIL": "EMAIL_ADDRESS", "PHONE": "PHONE_NUMBER", "CARD": "CREDIT_CARD", "IBAN": "IBAN_CODE",
     "IP": "IP_ADDRESS", "MAC": "MAC_ADDRESS", "ES_DNI": "ES_NIF", "PER": "PERSON", "LOC": "LOCATION", "ORG": "ORGANIZATION",
@@ -25,12 +25,12 @@ def _tag(label: str) -> str:
 class BertQARecognizer(EntityRecognizer):
     """model: a directory or name for bertqa.Context; None: rules alone.
 
-    rules: the kinds and groups of personal data that rules find: see help(bertqa.patterns); None: "all".
-    names: Presidio's names for labels of the model, beside the usual ones; others are in capitals.
-    labels: the labels of the model to return; default: all. For a GLiNER model, the labels to find. A dict has the
-        threshold of each.
-    threshold: the lowest score of an entity of the model.
-    regions: countries whose telephone numbers are found in every form, as for bertqa.patterns.
+    rules: the kinds and groups of personal data that rules find, see help(bertqa.patterns); None: "all".
+    names: Presidio's names for labels of the model, added to the usual ones; other labels become upper case.
+    labels: the labels of the model to return; default: all. For a GLiNER model, the labels to find. A dict has a
+        threshold for each.
+    threshold: the lowest score of the model's entities.
+    regions: countries whose telephone numbers are found in every form, as in bertqa.patterns.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class BertQARecognizer(EntityRecognizer):
         if self.model is not None:
             options: Any = {"labels": self.wanted, "threshold": self.threshold}
             names = opened(self.model, "entities").entities(text, **options)
-            # A name that is a part of an address is no person or place.
+            # A name within an address is no person or place.
             found += [
                 one for one in names if not any(one.start < two.end and two.start < one.end for two in found)
             ]

@@ -32,10 +32,10 @@ class _OfTexts(BaseEstimator):
 
 
 class TextEmbedder(TransformerMixin, _OfTexts):
-    """Turns texts into vectors. It needs no fit.
+    """Converts texts to vectors, without a fit.
 
     model: a directory or name for bertqa.Context; default: the default model.
-    normalize: vectors have length 1. truncate: longer texts are cut; else they are read in windows.
+    normalize: scales vectors to length 1. truncate: truncates longer texts; else they are read in windows.
     """
 
     def __init__(self, model: Any = None, normalize: bool = False, truncate: bool = False):
@@ -62,8 +62,8 @@ class TextEmbedder(TransformerMixin, _OfTexts):
 class WordCountClassifier(ClassifierMixin, _OfTexts):
     """Learns labels of texts from the counts of their words.
 
-    The parameters are options of bertqa.train_classifier: help(bertqa.TrainOptions). A text with fewer distinct words than
-    min_distinct_words gets the most frequent label.
+    The parameters are options of bertqa.train_classifier: help(bertqa.TrainOptions). A text with fewer distinct words
+    than min_distinct_words gets the most frequent label.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
-"""A pipeline component for spaCy, which sets the entities of documents. Needs spacy.
+"""A pipeline component for spaCy that sets the entities of documents. Needs spacy.
 
     nlp = spacy.blank("en")
     nlp.add_pipe("bertqa", config={"threshold": 0.5})
 
-spaCy finds the component by an entry point of the wheel; without the wheel, import bertqa.spacy first.
+spaCy finds the component by the wheel's entry point; without the wheel, import bertqa.spacy first.
 """
 
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
@@ -14,15 +14,15 @@ from spacy.util import filter_spans, minibatch
 
 from ._hosts import opened
 
-#: The labels, or the threshold of each; None is the component's.
+#: The labels, or a threshold for each; None is the component's.
 Labels = Union[List[str], Dict[str, Optional[float]], None]
 
 
 class BertQAEntities:
     """model: a directory or name for bertqa.Context; default: the default model.
 
-    labels: the labels to keep; default: all. For a GLiNER model, the labels to find. A dict has the threshold of each.
-    names: the label of spaCy for labels of the model, such as {"person": "PERSON"}.
+    labels: the labels to keep; default: all. For a GLiNER model, the labels to find. A dict has a threshold for each.
+    names: spaCy's labels for the model's labels, such as {"person": "PERSON"}.
     threshold: the lowest score of an entity.
     """
 
@@ -58,12 +58,12 @@ class BertQAEntities:
                 doc.char_span(one.start, one.end, self.names.get(one.label, one.label), alignment_mode="expand")
                 for one in entities
             ]
-            # Entities of an earlier component stay where these do not overlap them.
+            # Earlier entities stay; of overlapping ones, the longest stays.
             doc.set_ents(filter_spans([*(span for span in spans if span is not None), *doc.ents]))
         return docs
 
     def to_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> None:
-        """The model is a directory of its own, and the config names it."""
+        """Writes nothing: the config names the model's own directory."""
 
     def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "BertQAEntities":
         return self

@@ -1,4 +1,4 @@
-"""Callables for txtai: vectors for its index, and answers like those of its pipeline Questions. They do not import txtai.
+"""Callables for txtai, which they do not import: vectors for its index, and answers like its pipeline Questions.
 
 import txtai
 from bertqa.txtai import Questions, vectors
@@ -27,8 +27,8 @@ def vectors(model: Any = None, **options: Any) -> Callable[[Sequence[str]], Any]
 
 
 class Questions:
-    """Answers each question from the context at its index. An answer is a part of the context, or None if the context
-    does not seem to have one.
+    """Answers each question from the context with the same index. An answer is a part of the context, or None if the
+    context does not seem to have one.
 
     model: a directory or name for bertqa.Context; default: the default model. options: see help(bertqa.AnswerOptions).
     """
@@ -40,7 +40,7 @@ class Questions:
     def __call__(
         self, questions: Sequence[str], contexts: Sequence[Optional[str]], workers: int = 0
     ) -> List[Optional[str]]:
-        """workers: no effect; the context's threads count."""
+        """workers: has no effect; the context's threads count."""
         answers: List[Optional[str]] = [None] * len(questions)
         given = [index for index, question in enumerate(questions) if question and contexts[index]]
         documents = texts_of(contexts[index] for index in given)

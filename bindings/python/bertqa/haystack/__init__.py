@@ -1,4 +1,4 @@
-"""Components for Haystack: a reader, embedders, a ranker and a finder of entities. Needs haystack-ai.
+"""Components for Haystack: a reader, embedders, a ranker and an entity extractor. Needs haystack-ai.
 
     from bertqa.haystack import ExtractiveReader
 

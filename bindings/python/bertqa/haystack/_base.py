@@ -8,13 +8,13 @@ from .._hosts import opened, serializable
 
 
 class Component:
-    """A component whose constructor's arguments are its attributes."""
+    """A component with its constructor's arguments as attributes."""
 
     task = ""
     model: Any
 
     def warm_up(self) -> None:
-        """Opens the model; run does it otherwise."""
+        """Opens the model before the first run."""
         opened(self.model, self.task)
 
     def to_dict(self) -> Dict[str, Any]:

@@ -10,7 +10,7 @@ from ._base import Component
 
 
 class _Embedder(Component):
-    """truncate: texts longer than the model are cut, as by sentence-transformers; else they are read in windows."""
+    """truncate: longer texts are truncated, as by sentence-transformers; else they are read in windows."""
 
     prefix: str
     suffix: str
@@ -18,7 +18,7 @@ class _Embedder(Component):
     truncate: bool
 
     def warm_up(self) -> None:
-        """Opens the model; run does it otherwise."""
+        """Opens the model before the first run."""
         self._encoder()
 
     def _encoder(self) -> SentenceEncoder:
@@ -60,7 +60,7 @@ class TextEmbedder(_Embedder):
 
 @component
 class DocumentEmbedder(_Embedder):
-    """Adds the vectors of documents. meta_fields_to_embed: the meta that precedes a document's content."""
+    """Adds vectors to documents. meta_fields_to_embed: the meta fields put before a document's content."""
 
     def __init__(
         self,

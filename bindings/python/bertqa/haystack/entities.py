@@ -1,4 +1,4 @@
-"""A finder of entities."""
+"""An entity extractor."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Optional
@@ -21,7 +21,7 @@ class NamedEntityAnnotation:
 
 @component
 class NamedEntityExtractor(Component):
-    """Adds the entities of documents to their meta, as "named_entities"."""
+    """Adds the entities of documents to their meta as "named_entities"."""
 
     task = "entities"
 

@@ -17,7 +17,7 @@ def at_least_one(top_k: int) -> int:
 
 @component
 class SimilarityRanker(Component):
-    """Ranks documents by a cross-encoder, or by an embedding model, which is the default."""
+    """Ranks documents by an embedding model (default) or a cross-encoder."""
 
     task = "embed"
 

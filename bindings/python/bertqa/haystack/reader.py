@@ -10,9 +10,9 @@ from ._base import Component
 
 @component
 class ExtractiveReader(Component):
-    """Finds answers in documents, which are read as one collection: their scores, probabilities, can be compared.
+    """Finds answers in documents, which are read as one collection, so that scores (probabilities) are comparable.
 
-    no_answer: adds an answer without data whose score is the probability that no document has one.
+    no_answer: adds an answer without data. Its score is the probability that no document has one.
     """
 
     task = "answer"

@@ -1,7 +1,7 @@
-"""Compares a model as the library reads it with transformers, sentence-transformers or model2vec: `python -m bertqa.check X`.
+"""Compares the library's reading of a model with transformers, sentence-transformers or model2vec.
 
-Ids and ranges of tokens, and the numbers of the model's task. It prints a line for each; the exit status is 1 if one
-differs. `bertqa info --check X` runs it.
+`python -m bertqa.check X` or `bertqa info --check X` compares ids and ranges of tokens, and the numbers of the model's
+task. It prints a line for each; the exit status is 1 if one differs.
 """
 
 import itertools
@@ -66,19 +66,18 @@ Result = Tuple[bool, str]
 def reading(
     comparison: Callable[[pathlib.Path, bertqa.Context], Result], directory: pathlib.Path, context: bertqa.Context
 ) -> Result:
-    """Whether a comparison found the same, and a line that says so; failures of the other libraries are reasons."""
+    """Returns whether both agree, and a line that says so. Failures of the other libraries raise NotCompared."""
     try:
         return comparison(directory, context)
     except (bertqa.BertQAError, NotCompared):
         raise
-    except Exception as error:  # of any kind, as transformers raises
+    except Exception as error:  # transformers raises any kind
         lines = str(error).strip().splitlines() or [type(error).__name__]
         raise NotCompared(lines[0]) from error
 
 
 def is_own(directory: pathlib.Path, context: bertqa.Context) -> bool:
-    """Whether the model has a form that other libraries would read as something else: a classifier that bertqa trained,
-    or int8 weights."""
+    """True if other libraries would misread the model: a classifier that bertqa trained, or int8 weights."""
     if context.info.architecture in ("WordCountClassifier", "EmbeddingClassifier"):
         return True
     config = directory / "config.json"
@@ -123,7 +122,7 @@ def vectors(directory: pathlib.Path, context: bertqa.Context) -> Result:
 
 
 def token_vectors(directory: pathlib.Path, context: bertqa.Context) -> Result:
-    """Of late interaction, and the weights of pieces."""
+    """Compares vectors of late interaction, or weights of pieces."""
     import numpy
 
     ours = context.embed_tokens(TEXTS, truncate=True)
@@ -162,7 +161,7 @@ def transformers_model(kind: str, directory: pathlib.Path) -> Any:
 
 
 def logits(directory: pathlib.Path, context: bertqa.Context) -> Result:
-    """Of pairs, which every classifier takes."""
+    """Compares logits of pairs, which every classifier takes."""
     import numpy
 
     model, tokenizer = transformers_model("SequenceClassification", directory)
@@ -175,7 +174,7 @@ def logits(directory: pathlib.Path, context: bertqa.Context) -> Result:
 
 
 def answers(directory: pathlib.Path, context: bertqa.Context) -> Result:
-    """The logits of every token of questions with documents."""
+    """Compares the logits of every token of questions and documents."""
     import numpy
     import torch
 
@@ -193,7 +192,7 @@ def answers(directory: pathlib.Path, context: bertqa.Context) -> Result:
 
 
 def entities(directory: pathlib.Path, context: bertqa.Context) -> Result:
-    """The label and the score of every token."""
+    """Compares every token's label and score."""
     import transformers
 
     if (directory / "gliner_config.json").exists():

@@ -29,7 +29,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     try:
         documents = [_document(path) for path in given.files]
         tasks = Tasks(documents, {task: getattr(given, f"{task}_model") for task in Tasks.TASKS})
-        # A named model is loaded at once, so that a wrong name is reported before the page opens.
+        # A named model is loaded now, so that a wrong name is reported before the page opens.
         for task in Tasks.TASKS:
             if task == "answer" or getattr(given, f"{task}_model"):
                 tasks.context(task)

@@ -1,9 +1,8 @@
 """The page's server, based on Python's own, for browsers on this machine.
 
-Only the page itself has access. Its address contains a key that only its opener knows, so that other users of
-the machine see nothing. `Host` must be this machine's, so that no other site's name leads here (DNS rebinding).
-A POST must come from the page's own origin, as JSON, with the token in the page, so that no other site's page
-can send one.
+Only the page itself has access. Its address contains a key that only its opener knows, so other users of the machine
+see nothing. `Host` must be this machine's, so no other site's name leads here (DNS rebinding). A POST must come from
+the page's own origin, as JSON, with the page's token, so no other site's page can send one.
 """
 
 import hmac
@@ -52,7 +51,7 @@ class Server(http.server.ThreadingHTTPServer):
         return f"http://{self.hosts[0]}/{self.key}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignores errors, as browsers close connections at any time."""
+        """Ignores errors, because browsers close connections at any time."""
 
 
 class Refused(Exception):
@@ -84,7 +83,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             kind, data, status = "application/json", _json({"error": str(error)}), error.status
         except Cancelled:
             kind, data, status = "application/json", _json({"cancelled": True}), 409
-        except Exception as error:  # a collection may have anything
+        except Exception as error:  # a collection may contain anything
             status = 400 if isinstance(error, InvalidArgument) else 500
             kind, data = "application/json", _json({"error": str(error) or type(error).__name__})
         self.send_response(status)
@@ -154,7 +153,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         return request
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Logs nothing, as the addresses contain the key."""
+        """Logs nothing, because addresses contain the key."""
 
 
 def _json(value: Any) -> bytes:

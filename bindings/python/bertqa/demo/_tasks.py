@@ -17,9 +17,9 @@ Chosen = TypeVar("Chosen", str, pathlib.Path)
 
 #: The number of documents that stay tokenized.
 PREPARED = 4
-#: The numbers of answers and next words shown, and of characters from which the next word is predicted.
+#: The numbers of answers and next words shown, and of characters that predict the next word.
 ANSWERS, NEXT_WORDS, LAST_TEXT = 5, 8, 3000
-#: The number of a collection's passages shown.
+#: The number of passages shown from a collection.
 HITS = 10
 #: The maximum number of highlighted words.
 CONTRIBUTIONS = 1000
@@ -34,7 +34,7 @@ class Tasks:
     def __init__(
         self, documents: Sequence[Tuple[str, Union[str, pathlib.Path]]], models: Mapping[str, Optional[str]]
     ):
-        """documents: (name, text, or the path of a collection); models: directories by task, None for the default one."""
+        """documents: (name, text or path of a collection); models: directories by task, None for the default."""
         example = pathlib.Path(__file__).with_name("example.txt").read_text(encoding="utf-8")
         self._given = list(documents) or [("Halley's Comet (an example)", example)]
         self._models = models
@@ -48,7 +48,7 @@ class Tasks:
     def run(self, name: str, request: Request) -> Any:
         """Returns the answer to one request. A new request cancels the previous one of the same page and name.
 
-        The page numbers its requests, as threads may process them in another order.
+        The page numbers its requests, because threads may process them in another order.
         """
         task: Callable[[Request, Callable[[], bool]], Any] = getattr(self, f"_{name}")
         key, number, ours = (_string(request, "page")[:64], name), request.get("number", 0), threading.Event()
@@ -99,10 +99,10 @@ class Tasks:
         raise InvalidArgument(f"there is no document {index!r} of this kind")
 
     def _opened(self, request: Request) -> Collection:
-        """Opens a collection for one request: a connection of SQLite belongs to one thread."""
+        """Opens a collection for one request, because an SQLite connection belongs to one thread."""
         path = self._chosen(request, pathlib.Path)
         if not path.exists():
-            raise FileNotFoundError(f"{path} is no longer there")  # Collection would make it
+            raise FileNotFoundError(f"{path} is no longer there")  # Collection would create it
         return Collection(path, context=self.context("answer"), embedder=self.context("embed"))
 
     def _collection(self, request: Request, cancel: Callable[[], bool]) -> Any:
@@ -122,7 +122,7 @@ class Tasks:
         }
 
     def _passage(self, request: Request, cancel: Callable[[], bool]) -> Any:
-        """Returns a passage's document, as far as its passages have it, and the passage's place."""
+        """Returns the text of a passage's document, joined from its passages, and the passage's place."""
         id = request.get("id")
         if not isinstance(id, int) or not -(1 << 63) <= id < 1 << 63:
             raise InvalidArgument("id must be an integer of 64 bits")
@@ -132,7 +132,7 @@ class Tasks:
         for passage in passages:
             if text:
                 text += "\n\n" if passage.start > end + 1 else " " if passage.start > end else ""
-            # A sentence that is longer than a passage is in two.
+            # Passages overlap only within a sentence longer than a passage.
             added = passage.text.encode()[max(0, end - passage.start) :].decode(errors="replace")
             if passage.id == id:
                 place = _units(text) - _units(passage.text) + _units(added)
@@ -173,7 +173,7 @@ class Tasks:
         except BertQAError as error:
             if error.argument != "contributions":
                 raise
-            found = context.classify(text, cancel=cancel)  # by a model without the option
+            found = context.classify(text, cancel=cancel)  # the model lacks the option
         return {
             "tooShort": found.is_too_short,
             "labels": [{"label": score.label, "probability": score.probability} for score in found.scores],
@@ -258,7 +258,7 @@ _STATEMENTS = [
 
 
 def candidate_questions(text: str) -> List[str]:
-    """Returns at most 40 questions made from the statements of an English text, from its beginning."""
+    """Returns at most 40 questions made from the first statements of an English text."""
     questions: List[str] = []
     for sentence in re.split(r"(?<=[.!?])\s+", text[:50_000]):
         sentence = " ".join(sentence[:300].split())

@@ -8,7 +8,7 @@
             print(document[result.answer.start:result.answer.end])
 
 Calls release the GIL. A Context and a Document may be used by any number of threads and by forked children.
-Ctrl-C ends any call. Every option is explained: help(bertqa.AnswerOptions), help(bertqa.CallOptions).
+Ctrl-C ends any call. help(bertqa.AnswerOptions) and help(bertqa.CallOptions) explain every option.
 """
 
 from ._answer import Document

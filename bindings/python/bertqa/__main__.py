@@ -1,4 +1,4 @@
-"""python -m bertqa, and the wheel's command bertqa: the command-line tool."""
+"""The command-line tool, as python -m bertqa and as the wheel's command bertqa."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ from ._native import path
 
 
 def tool() -> Optional[str]:
-    """Returns the tool in the package or the one installed with the library, else the first one in the PATH."""
+    """Returns the tool in the package or installed with the library, else the first in the PATH."""
     return next((str(file) for file in _places() if _is_program(file)), None)
 
 
@@ -25,7 +25,7 @@ def _places() -> Iterator[pathlib.Path]:
 
 
 def _is_program(file: pathlib.Path) -> bool:
-    """True if the file can be run. The wheel's own script in the PATH, which leads here, does not count."""
+    """True if the file can be run. The wheel's own script in the PATH, which calls this module, does not count."""
     try:
         with open(file, "rb") as content:
             if content.read(4) != b"\x7fELF":

@@ -55,8 +55,8 @@ class AnswerMethods(Closable):
     ) -> Result[T]:
         """Answers a question about several documents, which are read as one collection.
 
-        Their sections are ranked together, and max_windows is one limit for all. An answer's document_index is the
-        position of its document.
+        Their sections are ranked together, and max_windows limits the windows of all. An answer's document_index is
+        the position of its document.
 
         documents: texts, or Documents that were prepared with this context.
         options: see help(bertqa.AnswerOptions).
@@ -64,7 +64,7 @@ class AnswerMethods(Closable):
         handle = self._opened()
         if is_text(documents):
             raise TypeError("documents is one text; one document is asked by answer")
-        # A text among prepared documents is prepared, too.
+        # A text among prepared documents is also prepared.
         items: List[Any] = list(documents)
         prepared = any(isinstance(item, Document) for item in items)
         if prepared:
@@ -163,7 +163,7 @@ class AnswerMethods(Closable):
 
         batch_size: the maximum number of pairs in one call, at least 1; a batch of long documents has fewer.
         return_exceptions: False: the first pair that fails ends the stream after the results before it, and the
-            exception's `item` counts from the first pair. True: the exception takes the place of the Result.
+            exception's `item` counts from the first pair. True: the exception replaces the Result.
         options: see help(bertqa.AnswerOptions); timeout and max_bytes apply to each batch.
         """
         answer_call(options)  # rejects invalid options now instead of with the first result
@@ -175,7 +175,7 @@ class AnswerMethods(Closable):
 
 
 class Document(Closable, Generic[T]):
-    """A document that is tokenized once. Any number of threads can ask it, with the context that prepared it.
+    """A document that is tokenized once. Any number of threads can ask it. Its context answers.
 
     options: see help(bertqa.CallOptions).
     """

@@ -6,10 +6,10 @@ The library calls back in two ways, and no exception may pass through it:
   stores exceptions for `Call.check`. Python runs pending signal handlers when it enters Python code. At the start
   of a function this would be outside its `try`, whereas a generator resumes inside it.
 - Values that are only recorded (progress, log) are recorded by Python's own C code, such as list.append, so that
-  no Python code runs. The next poll reports progress to the caller.
+  no Python code runs. The next poll reports the progress to the caller.
 
-Calls on the main thread always have such a generator, even without a callback, so that Ctrl-C and other signals
-with Python handlers are handled within about 10 ms, the time between two polls.
+Calls on the main thread have such a generator even without a callback, so that Python handles Ctrl-C and other
+signals within about 10 ms, the time between two polls.
 """
 
 import ctypes
@@ -49,9 +49,8 @@ class Call:
     """values: the caller's keyword arguments; None selects the default.
 
     struct: the task's options, if it has any.
-    choices: the value names of options that are enumerations, in the order of their numbers.
-    zeros: the options for which 0 is a value, with the library's number for it; the library's 0 is their
-        default.
+    choices: the names of each enumeration's values, in the order of their numbers.
+    zeros: the options for which 0 is a value, with the library's number for it, since its 0 is the default.
     lists: the options that are lists of texts, each with the field for its length.
     """
 
@@ -116,7 +115,7 @@ class Call:
         return ctypes.byref(self.common)
 
     def check(self, status: int) -> None:
-        """Raises the exception of a callback, or else that of the status."""
+        """Raises the exception of a callback, else the one of the status."""
         if self.errors:
             raise self.errors.pop(0)
         check(status)
@@ -141,9 +140,9 @@ def _tell(progress: Optional[Callable[[str, float], Any]], stages: Dict[bytes, f
 
 
 def guarded(call: Callable[[Any], Any], errors: List[BaseException]) -> "Generator[int, Any, None]":
-    """A generator whose `send` is `call` as a callback; true and false become 1 and 0.
+    """Returns a generator whose `send` is the callback for `call`. True and false become 1 and 0.
 
-    An exception, including that of a signal handler, is stored in `errors`; from then on the result is 1.
+    Exceptions, even of signal handlers, are stored in `errors`. After one the result is always 1.
     """
 
     def calls() -> "Generator[int, Any, None]":

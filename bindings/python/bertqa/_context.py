@@ -37,11 +37,11 @@ INSTRUCTION_SETS = (
 class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, SequenceMethods):
     """A loaded model. It is immutable, and any number of threads can use it. None selects an argument's default.
 
-    model: a directory as Hugging Face's save_pretrained or this library writes it, or the files of such a
-        directory as a mapping of names to bytes. A name that does not exist in the working
-        directory is the name of an installed model, such as "embed-minilm-l6", or of a model in the local cache of
-        the Hugging Face Hub, such as "deepset/roberta-base-squad2"; nothing is downloaded. Default: the default
-        model of task; for "answer" the environment variable BERTQA_MODEL comes first.
+    model: a directory as Hugging Face's save_pretrained or this library writes it, or a mapping of such a
+        directory's file names to bytes. If no such path exists, the name of an installed model, such as
+        "embed-minilm-l6", or of a model in the local cache of the Hugging Face Hub, such as
+        "deepset/roberta-base-squad2"; nothing is downloaded. Default: the default model of task; for "answer" the
+        environment variable BERTQA_MODEL comes first.
     task: the task of the default model: "answer", "classify", "entities", "embed" or "predict"; default "answer".
     threads: the maximum number of threads of one call, 1...1024, or 0 for the number of CPUs available to the
         process; default 0.
@@ -49,12 +49,12 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
     isa: instruction set, one of INSTRUCTION_SETS; default "auto": the best that the CPU supports.
     tokenizer_only: load only the vocabulary; answering then raises WrongModel. model can then also be a vocab.txt
         or tokenizer.json file; default False.
-    load: "mmap": processes share the pages of the weights, and the files must not be truncated while they are in
-        use; "copy": the files are read into memory, and later changes to them have no effect; default "mmap".
-    log: a function of one line, which is called after loading for each decision that loading made; default None.
+    load: "mmap": processes share the pages of the weights, and the files must not be truncated while in use; "copy":
+        the files are read into memory, and later changes to them have no effect; default "mmap".
+    log: a function that is called after loading with a line for each decision that was made; default None.
     dir_fd: a descriptor of an open directory to which model is relative, as in os.open; "" is that directory
         itself. The descriptor is not kept; default None.
-    options: options of the loading; see help(bertqa.CallOptions).
+    options: see help(bertqa.CallOptions).
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
 
     @property
     def info(self) -> ModelInfo:
-        """Facts about the loaded model and how it runs."""
+        """Facts about the loaded model and its execution."""
         handle = self._opened()
         lib = library()
         info = lib.context_info(handle.pointer).contents
@@ -181,7 +181,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
             return lib.tokens_ids(tokens[0])[:count], list(zip(ends[::2], ends[1::2]))
 
     def piece(self, id: int) -> str:
-        """Returns the vocabulary's piece with this id. Raises IndexError for other ids."""
+        """Returns the vocabulary's piece with this id. Raises IndexError if there is none."""
         handle = self._opened()
         length = ctypes.c_size_t()
         pointer = None
@@ -207,7 +207,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         """Returns (start logits, end logits) of each window's tokens, directly from the model.
 
         windows: token ids, including [CLS] and [SEP].
-        second_segments: for each window the index of its first token of type 1.
+        second_segments: the index of each window's first token of type 1.
         options: see help(bertqa.CallOptions).
         """
         handle = self._opened()

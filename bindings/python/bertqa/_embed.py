@@ -30,7 +30,7 @@ POOLINGS = ("model", "mean", "cls")
 class EmbedMethods(Closable):
     """The methods of a Context with an embedding model."""
 
-    # A str is also an iterable of texts; the first matching overload counts.
+    # A str is also an iterable of texts; the first overload that matches counts.
     @overload
     def embed(  # type: ignore[overload-overlap]
         self, texts: "Union[Text, Tuple[Text, Text]]", **options: "Unpack[EmbedOptions]"
@@ -46,8 +46,7 @@ class EmbedMethods(Closable):
     ) -> "Embeddings": ...
 
     def embed(self, texts: Any, *, return_exceptions: bool = False, **options: "Unpack[EmbedOptions]") -> Any:
-        """Returns the vectors of many texts in one call, as Embeddings, or that of one text, as an array of
-        floats.
+        """Returns Embeddings for many texts in one call, or an array of floats for one text.
 
         texts: texts or, for models that take pairs, tuples of two texts.
         return_exceptions: False: the first text that fails ends the call, and the exception's `item` is its index.
@@ -93,12 +92,12 @@ class EmbedMethods(Closable):
     def embed_tokens(
         self, texts: Any, *, return_exceptions: bool = False, **options: "Unpack[EmbedOptions]"
     ) -> Any:
-        """Returns the vectors of the tokens of many texts, as a list of TokenVectors, or those of one text.
+        """Returns a list of TokenVectors, one for each of many texts, or the TokenVectors of one text.
 
-        They are those of the last layer, special tokens included, as transformers has them. Those of ColBERT are
-        projected and of length 1; prompt_name="query" reads the texts as queries, "document" or no name as
-        documents. A sparse model (SPLADE) has the weights of vocabulary pieces instead: TokenVectors.weights.
-        The windows of a long text follow one another; truncate=True reads the first alone.
+        The vectors are those of the last layer, special tokens included, as in transformers. ColBERT projects them
+        and scales them to length 1; prompt_name="query" reads the texts as queries, "document" or no name as
+        documents. A sparse model (SPLADE) has weights of vocabulary pieces instead: TokenVectors.weights. The
+        windows of a long text follow one another; truncate=True reads only the first.
 
         texts, options: as in embed.
         return_exceptions: False: the first text that fails ends the call, and the exception's `item` is its index.
@@ -202,14 +201,14 @@ class TokenVectors(FloatRows):
 
     @property
     def weights(self) -> Dict[int, float]:
-        """The weights of a sparse model (SPLADE) by the ids of their vocabulary pieces."""
+        """The weights of a sparse model (SPLADE) by vocabulary id."""
         if self.shape[1] != 1:
             raise ValueError(f"these are vectors of {self.shape[1]} floats, not weights")
         return dict(zip(self.ids, self._values))
 
     def max_sim(self, document: "TokenVectors") -> float:
         """Returns ColBERT's similarity of this query and a document: the sum, over the query's vectors, of the largest
-        product with a vector of the document."""
+        dot product with a document's vector."""
         if not isinstance(document, TokenVectors):
             raise TypeError(
                 f"document must be TokenVectors, not {type(document).__name__}; of two arrays the similarity is "

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class Handle:
-    """An object of the library. It is freed with the last reference: after the last call that uses it."""
+    """An object of the library, freed with the last reference, after the last call that uses it."""
 
     def __init__(self, pointer: ctypes.c_void_p, free: Callable[[Any], None], kept: Any = None):
         """kept: objects to keep alive as long as the handle."""
@@ -19,7 +19,7 @@ class Handle:
 
 
 class Closable:
-    """Closing drops the reference to the handle. Calls in other threads hold their own."""
+    """Closing drops this reference to the handle. Calls on other threads hold their own."""
 
     _handle: Optional[Handle] = None
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 if TYPE_CHECKING:
     from ._results import Answer
 
-#: A longer document is shown only around its answers: AROUND code points or bytes before and after each.
+#: Of a longer document only AROUND code points or bytes before and after each answer are shown.
 LONG, AROUND = 2000, 300
 #: A longer word is cut.
 _WORD = 30
@@ -86,7 +86,7 @@ def _highlighted(document: Any, first: int, answers: "Sequence[Answer[Any]]", is
 
 
 def _excerpts(document: Any, ranges: Sequence[Tuple[int, int]]) -> List[Tuple[int, int]]:
-    """Returns parts of a document that contain all ranges, which are sorted; all of a short document."""
+    """Returns parts of a document that contain all ranges, which are sorted; or all of a short document."""
     if len(document) <= LONG:
         return [(0, len(document))]
     found: List[Tuple[int, int]] = []

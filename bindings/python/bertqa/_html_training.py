@@ -7,7 +7,7 @@ from ._html import escaped, table_html
 if TYPE_CHECKING:
     from ._training_results import TrainingReport
 
-#: The maximum numbers of labels in the table and in the picture, beyond which cells would be too small.
+#: The maximum numbers of labels in the table and in the picture. With more, cells would be too small.
 MOST_LABELS, LARGEST_PICTURE = 200, 60
 #: The number of label pairs that are listed instead of a picture.
 MOST_PAIRS = 20
@@ -18,7 +18,7 @@ _CELL, _MARGIN, _LETTER = 34, 12, 7
 
 
 def training_html(report: "TrainingReport") -> str:
-    """The most important figures come first."""
+    """Returns the report, the most important figures first."""
     is_validated = report.accuracy == report.accuracy
     figures = [
         f"{report.text_count:,} texts",
@@ -57,7 +57,7 @@ def _number(value: float) -> str:
 
 
 def _bar(value: float) -> str:
-    """Returns a number in front of a bar that fills this part of its cell."""
+    """Returns a number over a bar that fills this part of its cell."""
     width = 100 * value if value == value else 0
     bar = f"linear-gradient(90deg,rgba(66,133,244,.35) {width:.0f}%,transparent {width:.0f}%)"
     return f'<span style="display:inline-block;width:5em;background:{bar}">{_number(value)}</span>'

@@ -32,8 +32,8 @@ class Labeler(Closable):
         labeler.classify("The match ended in a draw.").label
 
     context: a Context with an embedding model; it can be closed afterwards.
-    examples: for each label a text that names it, or example texts.
-    scale: logit = scale * cosine of the angle between text and label; above 0; default 20.
+    examples: for each label, a text that names it or example texts.
+    scale: logit = scale * cosine between text and label; above 0; default 20.
     options: see help(bertqa.EmbedOptions); vectors are always scaled to length 1.
     """
 
@@ -62,7 +62,7 @@ class Labeler(Closable):
             *[_abi.Example(text, len(text), label, len(label)) for text, label in data]
         )
         call = embed_call(options)
-        # The hooks belong to the outer struct here.
+        # The outer struct has the hooks here.
         embed: Any = call.struct
         embed.call = None
         struct = _abi.LabelerOptions(call=ctypes.pointer(call.common), embed=ctypes.pointer(embed))

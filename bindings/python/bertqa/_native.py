@@ -17,7 +17,7 @@ NO_ITEM = ctypes.c_size_t(-1).value
 
 
 def path() -> str:
-    """Returns the path of the library: named, packaged, staged in this checkout, or found by the loader."""
+    """Returns the library's path: named, packaged, staged in this checkout, or found by the loader."""
     here = pathlib.Path(__file__).resolve().parent
     named = os.environ.get("BERTQA_LIBRARY")
     if named:
@@ -75,7 +75,7 @@ def failure(status: int) -> BertQAError:
 
 
 def failures(statuses: Iterable[int]) -> Dict[int, BertQAError]:
-    """Returns the exceptions of a batch's failed items by index. The library has the message of the first one."""
+    """Returns the exceptions of a batch's failed items by index. The library has only the first one's message."""
     found: Dict[int, BertQAError] = {}
     for item, status in enumerate(statuses):
         if status == 0:

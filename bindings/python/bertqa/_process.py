@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def set_threads(threads: int) -> None:
-    """Sets the maximum number of threads that work at the same time in this process, including callers:
-    1...1024, or 0 (the initial value) for the number of CPUs available to the process. Contexts that are loaded
-    afterwards use it as their default."""
+    """Sets the maximum number of threads that work at the same time in this process, including callers: 1...1024, or 0
+    (the initial value) for the number of CPUs available to the process. Contexts loaded later use it as their
+    default."""
     check(library().pool_set_threads(int32(threads, "threads")))
 
 
@@ -43,7 +43,7 @@ def quantize(
     """Writes the int8 form of a BERT model: a quarter of the size, and faster.
 
     directory: the model, F32, F16 or BF16. output: a directory that does not exist or is empty.
-    no_answer_threshold: of the new model, which must be one that answers, any number; default: the model's own.
+    no_answer_threshold: of the new model, which must answer questions; any number; default: the model's own.
     options: see help(bertqa.CallOptions).
     """
     call = Call(

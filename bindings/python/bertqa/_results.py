@@ -16,10 +16,10 @@ class Answer(Value, Generic[T]):
     sentence: the sentence or sentences around the answer: document[sentence_start:sentence_end].
     score: start_logit + end_logit.
     probability: the probability that this answer is right (docs/answers.md describes the calibration).
-    gap: score - the null score of the same section, less up to 3 for sections that rank below the best one, and more
-        for the best answer of several sections: compares answers of sections, documents and questions. With
-        doc_stride: score - the result's null_score.
-    document_index: the position of the document among those of answer_documents; else 0.
+    gap: comparable over sections, documents and questions: score - the section's null score, less up to 3 for sections
+        that rank below the best one, and more if it is the best answer of several sections. With doc_stride: score -
+        the result's null_score.
+    document_index: the document's position in the call of answer_documents; else 0.
     """
 
     text: T
@@ -49,15 +49,15 @@ class Result(Value, Generic[T]):
     answers: best first, without overlaps.
     is_impossible: True if the gap is below the threshold or one of the texts is empty.
     is_question_truncated: True if the question was longer than max_question_len.
-    is_question_empty, is_document_empty: True if it has no token; nothing was searched.
-    null_score: start + end logit at [CLS], in the section of the best span; with doc_stride the minimum of all windows.
+    is_question_empty, is_document_empty: True if it has no token, so that nothing was searched.
+    null_score: start + end logit at [CLS], in the best span's section; with doc_stride the lowest of all windows.
     gap: the best span's; -inf if there is no span.
     no_answer_probability: the probability that the document does not answer the question, 0...1.
     no_answer_threshold: the threshold for gap; with doc_stride the model's own rises with window_count.
     window_count: the number of windows that the model read.
     skipped_window_count: the number of windows that it did not read.
-    stop: why it read no more: "all" were read, "enough", as no other is likely to answer better, or the "limit",
-        max_windows or the most by default; with partial also the "deadline" of timeout, or "cancelled".
+    stop: why it read no more: "all" were read; "enough": no other is likely to answer better; "limit": max_windows or
+        the default maximum were read; with partial also "deadline" (timeout) or "cancelled".
     """
 
     answers: List[Answer[T]]
@@ -79,7 +79,7 @@ class Result(Value, Generic[T]):
         return self.answers[0] if self.answers else None
 
     def _of(self, document: T) -> "Result[T]":
-        """Returns a copy that remembers its document, for notebooks only: copies and pickles of it do not."""
+        """Returns a copy that keeps its document for notebooks. Copies and pickles of it do not."""
         object.__setattr__(self, "_document", document)
         return self
 
@@ -87,8 +87,7 @@ class Result(Value, Generic[T]):
         return {name: value for name, value in vars(self).items() if name != "_document"}
 
     def _repr_html_(self) -> str:
-        """Returns the document with its answers highlighted, for notebooks; only the surroundings if it is
-        long."""
+        """Returns the document with its answers highlighted, for notebooks; only their surroundings if it is long."""
         return answers_html(vars(self).get("_document"), 0, self.answers, self.is_impossible)
 
 
@@ -112,8 +111,7 @@ class Contribution(Value, Generic[T]):
     """An occurrence of a word in the text and its weight: text[start:end], in code points (bytes for bytes).
 
     byte_range, utf16_range: the same range in bytes of UTF-8 and in UTF-16 code units.
-    weight: its contribution to the best label's logit, relative to the mean over all labels; below 0: against
-        it.
+    weight: its contribution to the best label's logit, relative to the mean over all labels; below 0: against it.
     """
 
     text: T
@@ -129,12 +127,12 @@ class Classification(Value, Generic[T]):
     """The classification of a text.
 
     scores: every label, the most probable first; empty if the text is too short.
-    contributions: the words with the greatest weights for and against the best label, by falling magnitude.
+    contributions: the words with the greatest weights for and against the best label, the greatest first.
     problem_type: "single_label_classification", "multi_label_classification" or "regression".
-    is_too_short: True if the text has fewer distinct words than the model requires; it is not classified.
+    is_too_short: True if the text has too few distinct words for the model, which does not classify it.
     distinct_word_count: for word-count models.
     window_count: for BERT models.
-    is_none: True if no label reaches min_probability; the scores are present.
+    is_none: True if no label reaches min_probability; the scores are still present.
     """
 
     scores: List[LabelScore]
@@ -167,12 +165,12 @@ class Entity(Value, Generic[T]):
 
     label: without the prefix "B-" or "I-", except with aggregation="none".
     byte_range, utf16_range: the same range in bytes of UTF-8 and in UTF-16 code units.
-    score: the label's probability, as the mean over the entity's words or tokens. Of a rule: 1 if the form, or a word
-        before it, leaves little doubt; 0.8 if only the check digits of a register's number speak for it; 0.5 if only
-        its form does.
-    rule: the name of the rule that found it; None if no rule did.
-    checksum: the check that its characters passed, such as "luhn"; None if they have none.
-    context: the word before it that says what it is; None if there is none.
+    score: the label's probability, as the mean over the entity's words or tokens. For a rule: 1 if the form, or a word
+        before it, leaves little doubt; 0.8 if only a register number's check digits indicate it; 0.5 if only its
+        form does.
+    rule: the name of the rule that found it, or None.
+    checksum: the check that its characters passed, such as "luhn", or None.
+    context: the word before it that indicates its kind, or None.
     """
 
     text: T
@@ -191,7 +189,7 @@ class Entity(Value, Generic[T]):
 class EntityList(Value, Generic[T]):
     """The entities of a text: a sequence of Entity, in text order; + joins two.
 
-    entities: the same as a list.
+    entities: the same, as a list.
     window_count: the number of windows that the model read.
     """
 
@@ -231,19 +229,19 @@ class Tokens(Value):
 
 @dataclass(frozen=True, repr=False)
 class ModelInfo(Value):
-    """Facts about a loaded model and how it runs. Sizes are named as in config.json, and 0 if they do not apply.
+    """Facts about a loaded model and its execution. Sizes have the names in config.json and are 0 if not applicable.
 
     directory: the model's directory; "" for files in memory.
     architecture: for example "BertForQuestionAnswering"; "" for a tokenizer alone.
     task: "answer", "classify", "entities", "embed" or "predict"; "" for a tokenizer alone.
-    precision, isa: the ones in use; "" for word-count models and tokenizers.
+    precision, isa: in use; "" for word-count models and tokenizers.
     threads: the maximum number of threads of one call.
     vocabulary_size: the number of pieces or words in the vocabulary.
     is_lowercase: True if the tokenizer lower-cases.
     no_answer_threshold: the model's own, see AnswerOptions.
     labels: the labels of texts or tokens, by id.
     embedding_length: the number of floats of an embedding; 0 if only embed_tokens has results.
-    prompts: the names and texts of an embedding model's prompts, see EmbedOptions.
+    prompts: an embedding model's prompts by name, see EmbedOptions.
     sequence: facts about models that predict.
     """
 

@@ -23,8 +23,8 @@ STOPS = ("", "end", "limit", "callback")
 
 
 class SequenceState:
-    """A model's memory of a sequence, created by Context's methods. It is immutable: any number of threads and
-    continuations can use it. A pickled state includes its context, which unpickling opens anew."""
+    """A model's memory of a sequence, created by Context's methods. It is immutable, so any number of threads
+    and continuations can use it. A pickled state includes its context, which unpickling opens anew."""
 
     def __init__(self, context: "SequenceMethods", pointer: Any):
         """Takes ownership of `pointer`."""
@@ -33,7 +33,7 @@ class SequenceState:
 
     @property
     def values(self) -> "array[float]":
-        """The values: h of each layer, and for LSTM then c of each layer. Context.state converts them back."""
+        """The values: h of each layer, then for LSTM c of each layer. Context.state converts them back."""
         info = library().context_sequence_info(self.context._opened().pointer).contents
         values = array("f", bytes(4 * info.state_length))
         buffer = (ctypes.c_float * len(values)).from_buffer(values)
@@ -52,7 +52,7 @@ class SequenceState:
         return SequenceState(self.context, library().sequence_state_clone(self._handle.pointer))
 
     def __eq__(self, other: object) -> bool:
-        """True if both states belong to one model and have the same bits."""
+        """True if both states have the same model and the same bits."""
         if not isinstance(other, SequenceState):
             return NotImplemented
         return self.to_bytes() == other.to_bytes()
@@ -95,8 +95,7 @@ class SequenceMethods(Closable):
         top_k: Optional[int] = None,
         **options: "Unpack[CallOptions]",
     ) -> Prediction:
-        """Reads a text, split into the model's words, and predicts the word after it. This turns a prompt into a
-        state.
+        """Reads a text, split into the model's words, and predicts the next word. This turns a prompt into a state.
 
         An empty text needs a state. is_unknown refers to the text's last word.
         top_k: the number of words to return, at least 1; default 1.
@@ -211,7 +210,7 @@ class SequenceMethods(Closable):
     ) -> SequenceScore:
         """Returns the likelihood of a text, split into the model's words.
 
-        Without a state its first word is not predicted.
+        Without a state the first word is not predicted.
 
         include_end: True if the text is complete, so that its end symbol is predicted too; default False.
         options: see help(bertqa.CallOptions).
@@ -234,7 +233,7 @@ class SequenceMethods(Closable):
         include_end: Optional[bool] = None,
         **options: "Unpack[CallOptions]",
     ) -> List[RankedText[T]]:
-        """Ranks continuations of a prefix, the one with the likeliest words on average first.
+        """Ranks continuations of a prefix by the mean likelihood of their words, the likeliest first.
 
         include_end: as in likelihood.
         options: see help(bertqa.CallOptions).
@@ -257,7 +256,7 @@ class SequenceMethods(Closable):
         return [RankedText(given[i], i, likelihoods[i], counts[i]) for i in order]
 
     def state(self, values: Sequence[float]) -> SequenceState:
-        """Returns the state with these values, which SequenceState.values returned or which derive from it."""
+        """Returns the state with these values, which come from SequenceState.values or are derived from it."""
         handle = self._opened()
         numbers = (ctypes.c_float * len(values))(*values)
         pointer = ctypes.c_void_p()

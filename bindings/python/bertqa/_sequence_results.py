@@ -16,8 +16,7 @@ class Word(Value):
     """A possible next word, or a generated one.
 
     id: its number in the vocabulary, see Context.piece.
-    probability, log_probability: those of the model itself, whatever words the options of a generation
-        excluded.
+    probability, log_probability: of the model itself, even if the options of a generation excluded words.
     """
 
     text: str
@@ -51,11 +50,11 @@ class Prediction(Value):
 class Generation(Value):
     """A generated text.
 
-    text: the words joined as in the model's texts: with spaces between words, without between characters.
+    text: the words joined as in the model's texts: words with spaces, characters without.
     words: without the prompt and the end symbol.
     stop: "end": the model predicted its end symbol; "limit": max_words; "callback": on_word returned true.
     unknown_count: the number of prompt words that are not in the vocabulary.
-    state: the state after the last word, from which to continue.
+    state: the state after the last word, for a continuation.
     """
 
     text: str

@@ -6,7 +6,7 @@ from ._errors import BertQAError, InvalidArgument
 from ._run import Run
 from ._text import is_text, question_and_document
 
-#: The number of characters or bytes of documents at which a batch is complete.
+#: The total characters or bytes of documents at which a batch is complete.
 BATCH_TEXT = 1 << 22
 
 

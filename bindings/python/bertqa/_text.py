@@ -25,7 +25,7 @@ def _is_bytes_like(value: Any) -> bool:
 
 
 def as_text(value: Any) -> Any:
-    """Returns a str or bytes unchanged and a copy of another bytes-like object, so that it cannot change later."""
+    """Returns a str or bytes unchanged, and a copy of another bytes-like object, which could change later."""
     if isinstance(value, (str, bytes)):
         return value
     if _is_bytes_like(value):
@@ -58,7 +58,7 @@ def text_array(texts: "Sequence[Any]") -> Any:
 
 
 def question_and_document(pair: Any) -> Tuple[Any, Any]:
-    """Returns the pair if it is one. Rejects a text of two characters, which could be unpacked as well."""
+    """Returns a pair, or rejects another value, even a text of two characters, which could also be unpacked."""
     if is_text(pair) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise TypeError(f"expected (question, document), got {pair!r:.80}")
     question, document = pair

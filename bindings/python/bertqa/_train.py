@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FEATURES = ("words", "embedding", "auto")
 ALGORITHMS = ("logistic_regression", "naive_bayes")
 _MISSING: Any = object()
-#: With more labels there is no confusion matrix, as its size is quadratic.
+#: More labels have no confusion matrix, because its size is quadratic.
 _MOST_CONFUSED = 1000
 
 
@@ -36,10 +36,10 @@ def train_classifier(
 ) -> TrainingReport:
     """Trains a classifier on texts and their labels and writes it to a new directory, for bertqa.Context.
 
-    Texts are counted or become vectors as they are read, and are not kept, so both arguments can be generators. The stages passed to
-    `progress` are "cross-validation" and "training". options: see help(bertqa.TrainOptions).
-    groups: the group of each text, such as its author or source. The cross-validation, and a calibration by it,
-        then predicts whole unseen groups.
+    Texts are converted to counts or vectors as they are read and are not kept, so both arguments can be generators.
+    The stages in `progress` are "cross-validation" and "training". options: see help(bertqa.TrainOptions).
+    groups: the group of each text, such as its author or source. The cross-validation, and a calibration with it, then
+        predicts whole unseen groups.
     """
     lib = library()
     for name, values in ("texts", texts), ("labels", labels), ("groups", groups):

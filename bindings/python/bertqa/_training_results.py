@@ -11,7 +11,7 @@ from ._value import Value
 class TrainingLabel(Value):
     """A label of a training.
 
-    text_count: the number of texts that were added with it.
+    text_count: the number of its texts.
     precision, recall, f1: from the cross-validation, 0...1; NaN without folds.
     """
 
@@ -24,18 +24,18 @@ class TrainingLabel(Value):
 
 @dataclass(frozen=True, repr=False)
 class TrainingReport(Value):
-    """The report of a training. Cross-validated figures are NaN without folds.
+    """The report of a training. Figures of the cross-validation are NaN without folds.
 
     text_count: the number of texts.
     features: "words" or "embedding".
-    vocabulary_size: the number of features of the model: terms, or the numbers of a vector.
+    vocabulary_size: the number of the model's features: terms, or the numbers of a vector.
     labels: by their id in the model.
     iterations, is_converged: the iterations of L-BFGS, and True if it came within the tolerance.
-    loss: the final model's mean cross-entropy; with logistic regression + L2.
+    loss: the final model's mean cross-entropy; for logistic regression plus the L2 term.
     accuracy, macro_f1: from the cross-validation.
     calibration_error: the expected calibration error (ECE), 15 bins.
-    confusion: confusion[true label's id][predicted label's id], texts of the cross-validation; empty without
-        folds and with more than 1000 labels.
+    confusion: confusion[true label's id][predicted label's id], counts of the cross-validation; empty without folds and
+        with more than 1000 labels.
     other_accuracy, other_macro_f1: with features="auto", those of the features that were not chosen; else None.
     """
 
@@ -67,8 +67,8 @@ class QuantizeReport(Value):
     bytes_read: the size of the tensors read.
     bytes_written: the size of the new model.safetensors.
     rms_weight: the root mean square of the rounded weights.
-    rms_error: that of their change.
-    rms_error_of_largest: that of their change if each scale came from the row's largest magnitude.
+    rms_error: the same of their change.
+    rms_error_of_largest: the same if each scale came from the row's largest magnitude.
     """
 
     tensor_count: int

@@ -11,9 +11,9 @@ _FILES = "bertqa/lib/", "bertqa_models/"
 
 
 def unpack_library(directory: str) -> None:
-    """Unpacks the library and the models of the process's zip archive once into a directory, where they stay,
-    and loads them from there. Several processes can do so at the same time. Does nothing for a package in a
-    directory, or if BERTQA_LIBRARY names the library.
+    """Unpacks the library and the models of the process's zip archive once into a directory, where they stay, and loads
+    them from there. Several processes can do so at the same time. Does nothing for a package in a directory, or if
+    BERTQA_LIBRARY names the library.
     """
     loader = globals().get("__loader__")
     if not isinstance(loader, zipimport.zipimporter) or os.environ.get("BERTQA_LIBRARY"):

@@ -18,7 +18,7 @@ class Value:
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        # Set it in the class itself, where @dataclass keeps it; the generated one would fail at the first list.
+        # @dataclass keeps a hash that the class itself has; the generated one would fail for lists.
         cls.__hash__ = Value.__hash__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
@@ -27,8 +27,7 @@ class Value:
         return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 4]}...)"
 
     def __hash__(self) -> int:
-        """Hashes the values, including those in lists: equal objects have one hash as long as the lists do not
-        change."""
+        """Hashes the values, including those in lists. Equal objects have equal hashes while lists do not change."""
         return hash((type(self), *(_fixed(getattr(self, field.name)) for field in fields(self))))  # type: ignore[arg-type]
 
 

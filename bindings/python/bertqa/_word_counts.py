@@ -22,11 +22,11 @@ def word_counts(
     max_ngram: Optional[int] = None,
     **options: "Unpack[CallOptions]",
 ) -> "Counter[str]":
-    """Returns the words of a text, lower-cased and in the order of their first occurrence, with their counts, as
-    word-count classifiers count them.
+    """Returns a text's words and counts, as word-count classifiers count them. The words are lower-cased and in the
+    order of their first occurrence.
 
     A word is the text between two Unicode word boundaries if it has a letter or digit: "don't" is one word.
-    min_word_length: shorter words, in code points, are left out, 1...255; default 3.
+    min_word_length: shorter words, in code points, are omitted, 1...255; default 3.
     max_ngram: 1: words; 2: also pairs of neighbouring words, joined by a space; default 1.
     options: see help(bertqa.CallOptions).
     """

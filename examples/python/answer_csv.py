@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Adds a column with the answers to a table of questions and documents.
+"""Adds a column of answers to a table of questions and documents.
 
 usage: answer_csv.py < in.csv > out.csv
 
-in.csv has the columns "question" and "document". out.csv has the same rows with "answer" and "probability",
-which are empty if the document does not seem to contain an answer.
+in.csv has the columns "question" and "document". out.csv also has "answer" and "probability", which are
+empty if the document does not seem to contain an answer.
 """
 
 import csv
@@ -20,7 +20,7 @@ def main():
         sys.exit(f"answer_csv.py: no column {' and no column '.join(sorted(missing))} in the first line")
     rows = list(reader)
     with bertqa.Context() as context:
-        # One call for all rows distributes their windows over the processors together.
+        # One call for all rows distributes their windows over the processors.
         results = context.answer_batch(
             [(row["question"] or "", row["document"] or "") for row in rows], handle_impossible_answer=True
         )

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Adds a column with the answers to a Parquet file of any size.
+"""Adds a column of answers to a Parquet file of any size.
 
 usage: answer_parquet.py [--model DIR] [--rows N] IN.parquet OUT.parquet
 
-IN.parquet has the columns "question" and "document". OUT.parquet has the same rows with "answer" and "probability",
-which are null if the document does not seem to contain an answer. The script reads N rows (default 4096) at a time,
-answers them as a Polars frame and writes them, so that memory does not grow with the file. OUT.parquet appears when
-it is complete.
+IN.parquet has the columns "question" and "document". OUT.parquet also has "answer" and "probability", which are null
+if the document does not seem to contain an answer. The script reads N rows (default 4096) at a time, answers them as a
+Polars frame and writes them, so memory does not grow with the file. OUT.parquet appears when it is complete.
 """
 
 import argparse
@@ -22,7 +21,7 @@ import bertqa
 
 
 def answered(context, frame):
-    # These are String already unless the file has dictionaries.
+    # These are already String unless the file has dictionaries.
     texts = [frame[name].cast(polars.String) for name in ("question", "document")]
     answers = bertqa.answer_column(context, *texts, handle_impossible_answer=True)
     return frame.hstack(answers.struct.unnest().select("answer", "probability"))
@@ -36,7 +35,7 @@ def main():
     parser.add_argument("output", metavar="OUT.parquet")
     arguments = parser.parse_args()
 
-    # Without these, whole columns of the file are read ahead.
+    # Without these, pyarrow reads whole columns ahead.
     bounded = {"pre_buffer": False, "buffer_size": 1 << 20}
     partial = arguments.output + ".partial"
     with (
@@ -54,14 +53,14 @@ def main():
             progress = Progress(file.metadata.num_rows)
             for batch in file.iter_batches(arguments.rows):
                 frame = answered(context, polars.from_arrow(batch))
-                # Polars has fewer types than Arrow: restore the types of the other columns.
+                # Polars has fewer types than Arrow; restore those of the other columns.
                 writer.write_table(frame.to_arrow().cast(schema))
                 progress.add(len(frame))
     os.replace(partial, arguments.output)
 
 
 class Progress:
-    """Progress and remaining time on standard error: redrawn on a terminal, otherwise a line for every tenth."""
+    """Shows progress and remaining time on standard error: redrawn on a terminal, else a line per tenth."""
 
     def __init__(self, total):
         self.total, self.done, self.start = total, 0, time.monotonic()

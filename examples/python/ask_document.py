@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks one document many questions, one a line of standard input; the document is tokenized once.
+"""Asks one document many questions, one per line of standard input; the document is tokenized once.
 
 usage: ask_document.py FILE < questions.txt
 """

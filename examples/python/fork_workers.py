@@ -3,9 +3,9 @@
 
 usage: fork_workers.py [--method fork|spawn|forkserver] QUESTION FILE ...
 
-The model is loaded before the workers start. Forked workers inherit it. For others it is pickled, which stores only
-its arguments, and opened again. Either way its memory-mapped weights are in memory once. Threads of one process work
-as well; processes are for hosts that use them anyway.
+The model is loaded before the workers start. Forked workers inherit it. Other workers unpickle its arguments and open
+it again. Either way its memory-mapped weights are in memory once. Threads of one process work equally well; processes
+are for hosts that already use them.
 """
 
 import argparse

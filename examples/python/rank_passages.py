@@ -5,8 +5,8 @@ usage: rank_passages.py MODEL QUESTION FILE...
 
 MODEL is a classifier of pairs with one label, such as cross-encoder/ms-marco-MiniLM-L6-v2. It reads a question and a
 passage together and returns a score; higher is better. Prints the five best paragraphs, each with its score and
-file. A cross-encoder reads every pair: with many thousands of passages, let embeddings select some hundred of them
-first (docs/embeddings.md).
+file. A cross-encoder reads every pair. With many thousands of passages, first select some hundred by embeddings
+(docs/embeddings.md).
 """
 
 import pathlib
@@ -32,7 +32,7 @@ def main():
             sys.exit(
                 f"rank_passages.py: {model} has {len(context.info.labels)} labels, but a cross-encoder has one"
             )
-        # One call for all pairs distributes them over the processors together.
+        # One call for all pairs distributes them over the processors.
         results = context.classify_batch([(question, text) for _, text in passages])
     scores = [result.scores[0].logit for result in results]
     for rank in sorted(range(len(passages)), key=lambda index: -scores[index])[:SHOWN]:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Chooses among several readings of a smudged word or line, as OCR gives them, by a language model.
+"""Chooses among OCR's readings of a smudged word or line with a language model.
 
 usage: rank_readings.py [MODEL_DIRECTORY] < readings.tsv
 
 Each line of standard input is the preceding text and two or more readings, separated by tabs. Prints the preceding
-text with the likeliest reading, and the factor by which it is likelier than the next one.
+text with the likeliest reading, and how many times likelier it is than the next.
 """
 
 import math

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Finds the lines of a file that are nearest to a query in meaning.
+"""Finds the lines of a file nearest to a query in meaning.
 
 usage: search_lines.py QUERY FILE [MODEL_DIRECTORY]
 
-MODEL_DIRECTORY contains a sentence encoder; default: the library's own. The script needs only the package; with
-NumPy the products below become one matrix product.
+MODEL_DIRECTORY contains a sentence encoder; default: the library's own. The script needs only the package. With
+NumPy one matrix product could replace the products below.
 """
 
 import sys

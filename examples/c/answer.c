@@ -1,9 +1,9 @@
-/* Answers one question on one document.
+/* Answers one question about one document.
  *
  *     ./answer "Who jumped over the dog?" "The quick brown fox jumps over the lethargic dog."
  *     ./answer "Who jumped over the dog?" - < document.txt
  *
- * A third argument is the directory of a model to use instead of the default one. */
+ * A third argument is the directory of a model that replaces the default one. */
 #include <bertqa.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Asks a collection that 'bertqa index' has made, through SQLite and its extension.
+/* Asks a collection made by 'bertqa index', through SQLite and its extension.
  *
  *     cc -o ask_collection ask_collection.c $(pkg-config --cflags --libs sqlite3)
  *     ./ask_collection notes.db "Who signed the lease?" [EXTENSION]
@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
   if (sqlite3_open_v2(argv[1], &database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
     return fail(database, argv[1]);
   }
-  /* SQL itself cannot load extensions: only this call can. */
+  /* Only this call can load extensions; SQL cannot. */
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL);
   if (sqlite3_load_extension(database, argc > 3 ? argv[3] : "bertqa_sqlite", NULL, &message) !=
       SQLITE_OK) {

@@ -1,4 +1,4 @@
-/* Asks one document several questions: the document is tokenized once, and one call answers all.
+/* Asks one document several questions. The document is tokenized once, and one call answers all.
  *
  *     ./document FILE QUESTION...
  *

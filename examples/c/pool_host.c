@@ -1,8 +1,8 @@
-/* A host with its own thread pool: all threads share one context, and each call has a deadline.
+/* A host with its own thread pool. All threads share one context, and each call has a deadline.
  *
  *     printf '%s\n' "60000 When was Skylab launched?" "1 Who was the first?" | ./pool_host 4 apollo.txt
  *
- * A line of input is a deadline, in milliseconds after the line is read, and a question about
+ * A line of input has a deadline, in milliseconds after the line is read, and a question about
  * the file's text. Answers are printed as they arrive. Each call stays on the host's thread
  * (threads = 1). A call past its deadline ends; the others continue. */
 #define _GNU_SOURCE /* getline */
@@ -22,11 +22,11 @@ static bertqa_context *context;
 static bertqa_document *document;
 static char text[1 << 24]; /* the rest of a larger file is not read */
 static struct job *queue, **queue_end = &queue;
-static int complete; /* no more jobs will come */
+static int complete; /* no more jobs will arrive */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
-static void put(struct job *job) { /* NULL: no more will come */
+static void put(struct job *job) { /* NULL: no more will arrive */
   pthread_mutex_lock(&lock);
   if (job != NULL) {
     *queue_end = job;

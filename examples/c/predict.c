@@ -1,8 +1,8 @@
-/* Continues a text word by word with a recurrent language model, from a state that it keeps.
+/* Continues a text word by word with a recurrent language model and its state.
  *
  *     ./predict "O Romeo"
  *
- * A second argument is the directory of a model to use instead of the default one. */
+ * A second argument is the directory of a model that replaces the default one. */
 #include <bertqa_experimental.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int32_t print_word(void *user, const bertqa_word *word) {
   return 0;
 }
 
-/* Prints the next words in a state. A prediction must read a word first, here a comma. */
+/* Prints the next words after a state. A prediction must first read a word, here a comma. */
 static bertqa_status print_next(const bertqa_context *context, const bertqa_sequence_state *state) {
   bertqa_sequence_options options = {.struct_size = sizeof options, .top_k = 5};
   bertqa_prediction *prediction;

@@ -1,4 +1,4 @@
-/* A server whose worker processes share one loaded model: it is loaded before the fork, so its
+/* A server whose worker processes share one model. It is loaded before the fork, so its
  * memory-mapped weights and its tables are in memory once.
  *
  *     ./prefork_server /tmp/qa.socket 4 &
@@ -24,19 +24,19 @@
 #define MAX_REQUEST (1 << 20)
 
 static bertqa_context *context;
-static sigset_t not_blocked; /* the signal mask while waiting: a stop takes effect between requests only */
+static sigset_t not_blocked; /* the signal mask while waiting: a stop takes effect only between requests */
 static volatile sig_atomic_t stopped;
 
 static void stop(int number) { stopped = number; }
 
-/* True if there is something to read; false if the server ends. */
+/* True if input has arrived; false if the server ends. */
 static int wait_for(int descriptor) {
   struct pollfd poll = {.fd = descriptor, .events = POLLIN};
   while (!stopped && ppoll(&poll, 1, NULL, &not_blocked) < 0 && errno == EINTR) continue;
   return !stopped;
 }
 
-/* Answers one request, given without its newline. Returns 0 if the client has gone. */
+/* Answers one request, given without its newline. Returns 0 if the client has closed. */
 static int respond(int client, char *request, size_t length) {
   char *tab = memchr(request, '\t', length);
   char *document = tab != NULL ? tab + 1 : request + length;
@@ -81,7 +81,7 @@ static pid_t start_worker(int listener) {
   if (worker != 0) return worker;
   prctl(PR_SET_PDEATHSIG, SIGTERM); /* a worker does not outlive the server */
   while (wait_for(listener)) {
-    int client = accept(listener, NULL, NULL); /* does not block: another worker may be first */
+    int client = accept(listener, NULL, NULL); /* nonblocking: another worker may be first */
     if (client < 0) continue;
     serve(client);
     close(client);

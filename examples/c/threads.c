@@ -1,4 +1,4 @@
-/* Many threads share one context: each takes the next question from a list and answers it.
+/* Many threads share one context. Each takes the next question from a list and answers it.
  *
  *     ./threads
  *
@@ -36,7 +36,7 @@ static void *work(void *name) {
     if (i >= QUESTIONS) return NULL;
     if (bertqa_answer(context, questions[i], strlen(questions[i]), document, strlen(document),
                       NULL, &results[i]) != BERTQA_OK) {
-      /* The error message is per thread. */
+      /* Error messages are per thread. */
       fprintf(stderr, "%s: %s\n", (const char *)name, bertqa_last_error());
     }
   }

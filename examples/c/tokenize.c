@@ -2,7 +2,7 @@
  *
  *     ./tokenize VOCABULARY TEXT
  *
- * VOCABULARY is a model directory, a vocab.txt or a tokenizer.json: no weights are needed. */
+ * VOCABULARY is a model directory, a vocab.txt or a tokenizer.json. No weights are needed. */
 #include <bertqa.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Prints the WordPiece tokens of a text: ID, piece, and byte range in the text.
+/* Prints the tokens of a text: ID, piece, and byte range in the text.
  *
  *     ./tokenize VOCABULARY TEXT
  *

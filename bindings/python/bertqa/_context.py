@@ -158,7 +158,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
     def tokenize(
         self, text: Text, parse_special_tokens: Optional[bool] = None, **options: "Unpack[CallOptions]"
     ) -> Tokens:
-        """Returns the WordPiece tokens of Hugging Face's BertTokenizerFast, without [CLS] and [SEP].
+        """Returns the tokens of Hugging Face's tokenizers, without those of the template, such as [CLS].
 
         parse_special_tokens: "[SEP]" and the like in the text become special tokens, as in Hugging Face; default
             False.

@@ -154,7 +154,7 @@ class TrainOptions(CallOptions, total=False):
     embedding_model: the directory or name of the embedding model, whose files are copied; default: the installed one.
         Not with words.
     algorithm: for word counts: "logistic_regression" or "naive_bayes"; default "logistic_regression".
-    min_word_length: shorter words, in code points, are omitted, 1...1000; default 3.
+    min_word_length: shorter words, in code points, are omitted, 1...255; default 3.
     min_distinct_words: texts with fewer distinct words are not classified, at least 1; default 3.
     max_ngram: 1: words; 2: also pairs of neighbouring words; default 1.
     tf_idf: weigh counts by TF-IDF and scale each text to length 1; default False.
@@ -162,7 +162,7 @@ class TrainOptions(CallOptions, total=False):
     max_document_fraction: words in a larger part of the texts are omitted, above 0, at most 1; default 1.
     max_vocabulary: the maximum number of words; the most frequent are kept, 1...2**28; default 262144.
     c: logistic regression: inverse strength of L2, 1e-9...1e9; default 1 for words, 10 for vectors.
-    alpha: naive Bayes: additive smoothing, 1e-6...1e6; default 1.
+    alpha: naive Bayes: additive smoothing, above 0, at most 1e6; default 1.
     max_iterations: logistic regression: the iterations of L-BFGS, at least 1; default 1000.
     tolerance: logistic regression: the largest gradient component at which it stops, above 0; default 1e-4.
     folds: the folds of the cross-validation, 2...1000, or 0 for none; default 5.

@@ -214,7 +214,7 @@ class EntityList(Value, Generic[T]):
 
 @dataclass(frozen=True, repr=False)
 class Tokens(Value):
-    """WordPiece tokens without [CLS] and [SEP].
+    """Tokens without those of the template, such as [CLS].
 
     ids, tokens: their numbers in the vocabulary, and their spelling in it.
     offsets: (start, end) of each token in the text: code points, or bytes for bytes.

@@ -106,7 +106,7 @@ extension MergeTable.Lookup {
   func result(_ rank: Int32) -> Int32 { results[Int(rank)] }
 }
 
-/// A set of hashes of pairs of pieces, with false positives: 12 to 26 bits a pair.
+/// A set of hashes of pairs of pieces, with false positives: 13 to 26 bits a pair.
 struct PairFilter {
   struct Memory: ~Copyable {
     fileprivate let words: AlignedBuffer<UInt64>

@@ -1,6 +1,6 @@
 /// The merges of a byte-pair vocabulary: for two adjacent pieces, the rank of their merge and its result.
 ///
-/// An open-addressed hash table of 8 bytes a slot: the two ids and the rank, 21 bits each. A filter of 12 to 24 bits
+/// An open-addressed hash table of 8 bytes a slot: the two ids and the rank, 21 bits each. A filter of 13 to 26 bits
 /// a merge precedes it: most pairs have no merge, and a small table stays in the cache.
 final class MergeTable: @unchecked Sendable {
   // Unchecked: the memory is written in init only.

@@ -81,7 +81,7 @@ final class AskSession {
     shownCount = 0
     var options = options
     limits.limit(&options.call)
-    let asked = try corpus.texts(for: Array(question.utf8), deadline: options.call.deadline)
+    let asked = try corpus.texts(for: Array(question.utf8), options.call)
     texts = asked.texts
     let result = texts.isEmpty ? nil : try result(asked, options)
     answers = result?.answers ?? []

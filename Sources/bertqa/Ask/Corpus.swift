@@ -5,8 +5,8 @@ protocol Corpus {
   /// True if answers are shown with the name of their text.
   var hasSeveralTexts: Bool { get }
   /// Returns the texts to read for a question.
-  /// - Parameter deadline: that of the question, as in `CallOptions`.
-  func texts(for question: [UInt8], deadline: UInt64) throws(ToolError) -> AskedTexts
+  /// - Parameter call: the question's.
+  func texts(for question: [UInt8], _ call: CallOptions) throws(ToolError) -> AskedTexts
 }
 
 /// The texts to read for a question.
@@ -81,27 +81,22 @@ final class AskedText {
 struct FileCorpus: Corpus {
   private let files: [AskedText]
   private let context: Context
-  private let limits: CallLimits
 
   /// - Parameter files: texts that were already read.
-  init(_ files: [AskedText], _ context: Context, _ limits: CallLimits) {
+  init(_ files: [AskedText], _ context: Context) {
     self.files = files
     self.context = context
-    self.limits = limits
   }
 
   var hasSeveralTexts: Bool { files.count > 1 }
 
   /// Tokenizes the files for the first question.
-  func texts(for question: [UInt8], deadline: UInt64) throws(ToolError) -> AskedTexts {
+  func texts(for question: [UInt8], _ call: CallOptions) throws(ToolError) -> AskedTexts {
     for file in files {
       guard case .text(let bytes) = file.document else { continue }
       file.document = .prepared(
         try ofCore(AskCommand.invocation) { () throws(BertQAError) in
-          var call = CallOptions()
-          limits.limit(&call)
-          call.deadline = deadline
-          return try context.prepare(bytes, call: call)
+          try context.prepare(bytes, call: call)
         })
     }
     return AskedTexts(texts: files)
@@ -129,8 +124,8 @@ struct CollectionCorpus: Corpus {
     embedder = try collection.embedder(model)
   }
 
-  func texts(for question: [UInt8], deadline: UInt64) throws(ToolError) -> AskedTexts {
-    collection.database.limit(deadline: deadline)
+  func texts(for question: [UInt8], _ call: CallOptions) throws(ToolError) -> AskedTexts {
+    collection.database.limit(deadline: call.deadline)
     let found = try collection.search(
       question, count: passageCount, filter, embedder, command: AskCommand.invocation)
     return AskedTexts(texts: found.hits.map { AskedText($0.passage) }, search: found.search)

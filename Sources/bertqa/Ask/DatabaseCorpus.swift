@@ -143,8 +143,8 @@ final class DatabaseCorpus: Corpus {
 
   private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
 
-  func texts(for question: [UInt8], deadline: UInt64) throws(ToolError) -> AskedTexts {
-    database.limit(deadline: deadline)
+  func texts(for question: [UInt8], _ call: CallOptions) throws(ToolError) -> AskedTexts {
+    database.limit(deadline: call.deadline)
     let query = question.withElements { FullTextQuery.matching($0) }
     let selected = columns.map(Self.quoted).joined(separator: ", ")
     let rows = try database.statement(

@@ -156,7 +156,7 @@ struct AskCommand: Command {
     var texts: [AskedText] = []
     let reading = try InputText.Reading(arguments)
     for file in files { texts.append(AskedText(name: file.shownAsFile, try InputText(file, reading))) }
-    return { [limits] context in FileCorpus(texts, context, limits) }
+    return { FileCorpus(texts, $0) }
   }
 
   private func databaseCorpus() throws(ToolError) -> (Context) -> any Corpus {

@@ -181,7 +181,7 @@ static void test_wrong_models(void) {
   float vector[64];
   const bertqa_text_pair text = {"a", 1, NULL, 0};
   CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, result, bertqa_classify(qa, "a", 1, NULL, &result));
-  CHECK(strstr(bertqa_last_error(), "ForSequenceClassification") != NULL);
+  CHECK(strstr(bertqa_last_error(), "use …ForSequenceClassification") != NULL);
   CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, answers, bertqa_answer(context, "a", 1, "b", 1, NULL, &answers));
   CHECK_STATUS(BERTQA_ERROR_WRONG_MODEL, bertqa_embed(context, &text, 1, NULL, vector, 64, NULL));
   CHECK_STATUS(BERTQA_ERROR_WRONG_MODEL, bertqa_embed(qa, &text, 1, NULL, vector, 64, NULL));

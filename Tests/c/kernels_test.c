@@ -43,7 +43,7 @@ static void test_linear(size_t blocks, size_t in, size_t outs, int32_t epilogue)
       if (activations[epilogue]) sum = activations[epilogue](sum);
       if (epilogue == BQ_EPILOGUE_RESIDUAL) sum += before[at(t, o, outs)];
       if (epilogue == BQ_EPILOGUE_GATE) sum *= before[at(t, o, outs)];
-      CHECK(fabs(y[at(t, o, outs)] - sum) < 1e-4 + 1e-6 * (double)in, "linear_f32 %zu->%zu: %g for %g", in,
+      CHECK(fabs(y[at(t, o, outs)] - sum) < fmax(1e-4, 1e-6 * (double)in), "linear_f32 %zu->%zu: %g for %g", in,
             outs, y[at(t, o, outs)], sum);
     }
   free(w), free(bias), free(x), free(y), free(before);

@@ -8,7 +8,7 @@ struct DocumentFilter {
   static let rows = [
     OptionRow(
       .path, value: "PATTERN", "of a collection, only documents whose path matches, such as '*/2024/*'",
-      detail: "SQLite's GLOB. Documents that are not of a file have their name as path."),
+      detail: "SQLite's GLOB. The path of a document without a file is its name."),
     OptionRow(
       .field, value: "NAME=PATTERN",
       "of a collection, only documents whose field matches, such as 'from=*@example.org*'; may be given several times",

@@ -237,12 +237,12 @@ private struct MailText {
 
   private func isPlainText(_ part: MIMELibrary.Object) -> Bool {
     guard case .plain = mime.kind(part) else { return false }
-    return mime.text(part)?.utf8.contains { $0 > 0x20 } == true
+    return !PlainText.isBlank((mime.text(part) ?? "").utf8)
   }
 
   /// Appends a part's text, with line feeds as ends of lines, behind a blank line.
   mutating func append(_ text: [UInt8]) {
-    guard text.contains(where: { $0 > 0x20 }) else { return }
+    if PlainText.isBlank(text) { return }
     if !bytes.isEmpty { bytes += "\n\n".utf8 }
     let carriageReturn = UInt8(ascii: "\r")
     bytes += text.lazy.filter { $0 != carriageReturn }

@@ -32,7 +32,7 @@ struct SourceReading {
       "read files whose names end in END through a shell command; may be given several times",
       detail:
         "For example '.pdf=pdftotext {} -': {} stands for the quoted name of the file, and the command prints the text. A "
-        + "command that fails is the failure of that file."),
+        + "command that fails makes only that file fail."),
   ]
 
   init(_ arguments: ParsedArguments) throws(ToolError) {

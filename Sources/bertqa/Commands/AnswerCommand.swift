@@ -31,7 +31,7 @@ struct AnswerCommand: Command {
             .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
             "highlight the answer in its sentence: {}; auto: on a terminal",
             detail:
-              "Without a value: always. On a terminal without colour the answer is in square brackets."),
+              "Without a value: always. On a terminal without colour, the answer is in square brackets."),
           TextSource.encodingRow, TextSource.forceRow,
         ] + AnswerOptions.choosingRows + [ModelChoice.row()] + ModelChoice.runRows),
       OptionSection("How the document is read; lengths are in tokens", AnswerOptions.readingRows),

@@ -28,7 +28,7 @@ struct AskCommand: Command {
             .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
             "highlight the answer: {}; auto: on a terminal",
             detail:
-              "Without a value: always. On a terminal without colour the answer is in square brackets."),
+              "Without a value: always. On a terminal without colour, the answer is in square brackets."),
           OptionRow(
             .browser, "show the FILEs or the collection as a page in the browser; needs the Python package",
             detail:
@@ -49,7 +49,7 @@ struct AskCommand: Command {
             .table, value: "NAME",
             "name of another database's full-text index; default: the only one, or 'documents'",
             detail:
-              "All its columns are read, but those that are UNINDEXED. An answer is from one column of one record."
+              "All its columns are read except those that are UNINDEXED. An answer is from one column of one record."
           ),
         ]),
       OptionSection("How a text is read; lengths are in tokens", AnswerOptions.readingRows),
@@ -60,7 +60,7 @@ struct AskCommand: Command {
     notes: [
       "Questions may also come through a pipe. If the output is not a terminal, an answer is one line of columns separated "
         + "by tabs: the file if there are several, or the place in a database; the question; the probability; the answer. With '-' "
-        + "as FILE the document is standard input, and the questions are read from the terminal.",
+        + "as FILE, the document is standard input, and the questions are read from the terminal.",
       "Ctrl-D or 'q' quits. Lines are edited by libedit (on Debian the package libedit2), whose keys are readline's; "
         + "without it the terminal's own editing applies.",
     ],
@@ -102,7 +102,7 @@ struct AskCommand: Command {
     let isDatabase =
       !arguments.has(.force) && arguments.operands.first.map(DatabaseCorpus.isDatabase) ?? false
     let question = arguments.operands.dropFirst().map(\.string).joined(separator: " ")
-    if isDatabase, arguments.operands.count > 1, PlainText.trimmed(question).isEmpty {
+    if isDatabase, arguments.operands.count > 1, PlainText.isBlank(question.utf8) {
       throw arguments.usage("the question is empty")
     }
     self.question = isDatabase && !question.isEmpty ? question : nil

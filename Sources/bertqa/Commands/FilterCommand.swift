@@ -148,8 +148,8 @@ enum FilterCommand: Command {
         + "one directory differ."),
     OptionRow(
       .quiet, "do not report failed records on standard error",
-      detail: "They are still counted. For hosts that read every line there as an answer."),
-    OptionRow(.progress, "show progress even without a terminal", detail: "Every 5 seconds."),
+      detail: "They are still counted. For programs that take every line there for a result."),
+    OptionRow(.progress, "show progress every 5 seconds even without a terminal"),
   ]
 
   private static let secondFieldRow = OptionRow(

@@ -12,7 +12,7 @@ struct IndexCommand: Command {
     description: [
       "Bring the collection DB, an SQLite database, up to date with FILEs and all files in DIRs; create it if there is none. "
         + "Only files that changed are read again, and files that no longer exist leave the collection. '-' is standard "
-        + "input. Without FILE and DIR only files that are gone leave.",
+        + "input. Without FILE and DIR, only files that no longer exist are removed.",
       "Texts, Markdown, HTML, mail (.eml, .mbox, Maildir) and records of JSON lines and tables (.jsonl, .csv, .tsv) are read, "
         + "also compressed with gzip or zstd. HTML needs the library libxml2, and mail GMime. Hidden files in directories are "
         + "skipped.",
@@ -38,9 +38,9 @@ struct IndexCommand: Command {
       )
     ],
     notes: [
-      "A run that is killed loses at most the files that it was reading; the next run goes on. One process at a time may "
+      "A run that is killed loses at most the files that it was reading; the next run continues. One process at a time may "
         + "write a collection; others may search and ask it meanwhile.",
-      "Standard output has one line: the numbers of files and passages. What could not be read is listed on standard error.",
+      "Standard output has one line: the numbers of files and passages. Standard error lists what could not be read.",
     ],
     exitCodes:
       "0 done; 2 wrong usage; 3 something could not be read, and the rest is done, or the model or the database is invalid "

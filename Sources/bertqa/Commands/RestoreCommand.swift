@@ -22,7 +22,7 @@ struct RestoreCommand: Command {
             .format, value: "FORMAT", choices: Form.allCases.map(\.rawValue),
             "how the texts are spelled: {}; default: by the file's name, or text",
             detail: "In jsonl quotes and line ends become escapes, in csv fields that need quotes get them."),
-          OptionRow(.delimiter, value: "C", "csv with this delimiter; \\t: tab"),
+          OptionRow(.delimiter, value: "C", "delimiter of csv; \\t: tab"),
         ])
     ],
     exitCodes:

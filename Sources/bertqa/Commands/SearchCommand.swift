@@ -19,7 +19,7 @@ struct SearchCommand: Command {
         [
           OptionRow(.topK, letter: "k", value: "N", "print up to N passages; default 10"),
           OptionRow(.json, "print a JSON object for each passage"),
-          ModelChoice.row("the one of the collection; default: embed-minilm-l6"),
+          ModelChoice.row("the one that made the collection's vectors; default: embed-minilm-l6"),
         ] + DocumentFilter.rows + ModelChoice.runRows)
     ],
     notes: [
@@ -42,9 +42,7 @@ struct SearchCommand: Command {
       throw arguments.usage(arguments.operands.isEmpty ? "no DB was given" : "no TEXT was given")
     }
     let text = InputText(joining: Array(arguments.operands.dropFirst()))
-    guard text.bytes.contains(where: { $0 > UInt8(ascii: " ") }) else {
-      throw arguments.usage("TEXT is empty")
-    }
+    if PlainText.isBlank(text.bytes) { throw arguments.usage("TEXT is empty") }
     let filter = try DocumentFilter(arguments)
     let collection = try PassageCollection(reading: arguments.operands[0].string)
     let hits = try collection.search(

@@ -45,7 +45,7 @@ struct TrainClassifierCommand: Command {
           ),
         ]),
       OptionSection(
-        "What the classifier knows of a text",
+        "How a text becomes numbers",
         [
           OptionRow(
             .features, value: "F", choices: features.map(\.key),

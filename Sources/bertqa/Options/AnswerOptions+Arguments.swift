@@ -32,8 +32,8 @@ extension AnswerOptions {
       .maxWindows, value: "N",
       "read the N sections that match the question's words best (BM25); -1: all",
       detail:
-        "By default as many as it takes: until no section left is likely to answer better, at most 7 (more of 128 or more). "
-        + "With --doc-stride all are read by default."),
+        "By default, sections are read until no other is likely to answer better, at most 7 (more if there are 128 or more). "
+        + "With --doc-stride, all are read by default."),
     OptionRow(
       .nBestSize, value: "N",
       "consider only the N best starts and ends of each window; default 0: all"),

@@ -325,7 +325,7 @@ enum Manual {
     A file or model cannot be read, is invalid or is not supported, or a new model
     cannot be written.
     The other files are answered nevertheless.
-    Or too many records have no result.
+    Too many records without a result also give this status.
     .It 4
     Memory ran out, standard output cannot be written, or there is a defect in the
     program.

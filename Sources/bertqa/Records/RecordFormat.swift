@@ -77,7 +77,7 @@ enum RecordFormat: Equatable {
           + "may be in double quotes and then contain delimiters, quotes or line ends; in a tsv table each line "
           + "is a row, and quotes are text."),
       OptionRow(
-        .delimiter, value: "C", "csv with this delimiter; \\t: tab",
+        .delimiter, value: "C", "delimiter of csv; \\t: tab",
         detail: "An ASCII character. Only for --format csv."),
       OptionRow(
         .encoding, value: "NAME",

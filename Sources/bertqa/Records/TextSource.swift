@@ -53,7 +53,7 @@ struct TextSource {
   static let forceRow = OptionRow(
     .force, "also read files that do not look like text",
     detail:
-      "For example binary files, PDF documents, archives, UTF-16 without a byte order mark and Git LFS pointers."
+      "Such as binary files, PDF documents, archives, UTF-16 without a byte order mark and Git LFS pointers."
   )
 
   /// Reads each text. A text that cannot be read or is above a limit is reported and skipped, and the result

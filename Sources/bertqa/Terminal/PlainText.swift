@@ -21,6 +21,13 @@ enum PlainText {
     }
   }
 
+  /// True if the text has only white space and control characters.
+  static func isBlank(_ text: some Collection<UInt8>) -> Bool {
+    String(decoding: text, as: UTF8.self).unicodeScalars.allSatisfy {
+      isSpaceOrControl($0) || $0.properties.isWhitespace
+    }
+  }
+
   /// Returns the text without surrounding white space.
   static func trimmed(_ text: String) -> String {
     var scalars = Substring(text).unicodeScalars

@@ -305,7 +305,7 @@ def test_mail(tmp_path):
     (folder / "boiler.eml").write_bytes(boiler.as_bytes())
     page = message("A page", ("html", "<p>The <b>lease</b> was signed<br>by Ann Smith.", "utf-8", "base64"))
     empty = message(
-        "Fwd: the clock", ("plain", " ", "utf-8", "7bit"), ("html", "<p>It stopped at ten.", "utf-8", "7bit")
+        "Fwd: the clock", ("plain", "\u00a0\n", "utf-8", "8bit"), ("html", "<p>It stopped at ten.", "utf-8", "7bit")
     )
     forward = message("Look at this", ("plain", "Below.\n", "utf-8", "7bit"))
     forward.add_attachment(boiler)
@@ -630,7 +630,7 @@ def test_what_is_no_database_or_no_text(tmp_path, notes, collection):
     assert "DB is a file" in run("index", "-", notes, code=2)[1]
     assert "is no regular file" in run("search", notes, "lease", code=3)[1]
     assert "No such file" in run("search", tmp_path / "nothing.db", "lease", code=3)[1]
-    for text in "", " \n":
+    for text in "", " \n", "\u00a0\u3000":
         assert "TEXT is empty" in run("search", collection, text, code=2)[1]
         assert "the question is empty" in run("ask", collection, text, code=2)[1]
     (notes / "picture.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))

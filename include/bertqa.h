@@ -238,7 +238,7 @@ typedef struct bertqa_context bertqa_context;
 typedef int32_t bertqa_precision;
 enum {
   /* The fastest precision whose accuracy contract holds: INT8 for a model in the int8 form, BF16 for others
-   * if the instruction set multiplies bf16, else F32. */
+   * if the CPU multiplies bf16 faster than f32, else F32. */
   BERTQA_PRECISION_AUTO = 0,
   BERTQA_PRECISION_F32 = 1,  /* logits within 1e-4 of the reference implementation in fp32 */
   BERTQA_PRECISION_BF16 = 2, /* bf16 products, f32 sums; needs an instruction set with BF16 */

@@ -11,14 +11,13 @@ enum Arithmetic: Sendable {
   /// Resolves a caller's choice for a model and an instruction set.
   ///
   /// `auto` is the fastest one that keeps the accuracy contract: int8 for checkpoints in the int8 form, whose
-  /// maker measured their accuracy; bf16 for others if the CPU multiplies bf16; else f32.
+  /// maker measured their accuracy; bf16 for others if the CPU multiplies bf16 faster than f32; else f32.
   init(_ precision: Precision, model: LoadedModel, kernels: Kernels) throws(BertQAError) {
-    let hasBF16 = kernels.table.linear_bf16 != nil
     switch precision {
     case .f32:
       self = .f32
     case .bf16:
-      guard hasBF16 else {
+      guard kernels.table.linear_bf16 != nil else {
         throw BertQAError(
           .unsupported, argument: "precision",
           "bf16 needs an instruction set with bf16 products; use f32 or auto")
@@ -30,7 +29,7 @@ enum Arithmetic: Sendable {
       if model.encoder.layers.allSatisfy({ $0.query.weight.dataType == .i8 }) {
         self = .int8
       } else {
-        self = hasBF16 ? .bf16 : .f32
+        self = kernels.prefersBF16 ? .bf16 : .f32
       }
     }
     let problem = Self.problem(with: model.configuration)
@@ -59,7 +58,7 @@ enum Arithmetic: Sendable {
 
   /// True if attention multiplies queries and keys with distance vectors in bf16.
   func meetsDistancesInBF16(_ configuration: ModelConfiguration, _ kernels: Kernels) -> Bool {
-    self == .bf16 || (attendsInInt8(configuration, kernels) && kernels.table.relative_keys_bf16 != nil)
+    self == .bf16 || (attendsInInt8(configuration, kernels) && kernels.prefersBF16)
   }
 
   var precision: Precision {

@@ -6,12 +6,15 @@ import CBertQA
 /// Unchecked: the table is a constant in C.
 struct Kernels: @unchecked Sendable {
   let table: bq_kernels
+  /// True if this CPU multiplies bf16 faster than f32.
+  let prefersBF16: Bool
 
   /// The kernels of an instruction set (`BQ_ISA_…`; 0 is the best one), or nil if this machine does not have
   /// it.
   init?(isa: Int32 = 0) {
     guard let table = bq_kernels_for(isa) else { return nil }
     self.table = table.pointee
+    prefersBF16 = bq_prefers_bf16(table)
   }
 
   /// The number of tokens in a block: the innermost dimension of every activation.

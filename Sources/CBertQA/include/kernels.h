@@ -266,4 +266,7 @@ int32_t bq_best_isa(void);
 // BQ_ISA_AUTO selects the best.
 const bq_kernels *bq_kernels_for(int32_t isa);
 
+// Returns true if this CPU multiplies bf16 faster than f32 with these kernels.
+bool bq_prefers_bf16(const bq_kernels *kernels);
+
 #endif

@@ -52,6 +52,15 @@ static int has_amx(void) {
 #endif
 }
 
+// Intel's CPUs with AVX512-FP16 (since Sapphire Rapids) have a quarter of the rate of f32 multiply-adds
+// for vdpbf16ps, so half the products: AMX is their unit for bf16. Cooper Lake does not have
+// AVX512-FP16.
+static int has_slow_bf16(void) {
+  unsigned a, b, c, d;
+  __builtin_cpu_init();
+  return __builtin_cpu_is("intel") && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
+}
+
 // __builtin_cpu_supports also checks that the operating system saves the registers.
 static int supports(int32_t isa) {
   __builtin_cpu_init();
@@ -110,6 +119,13 @@ bool bq_isa_is_native(int32_t isa) {
     if (tables[i]->isa == isa) return true;
   }
   return false;
+}
+
+bool bq_prefers_bf16(const bq_kernels *kernels) {
+#if BQ_X86
+  if (kernels->isa == BQ_ISA_AVX512_VNNI_BF16) return !has_slow_bf16();
+#endif
+  return kernels->linear_bf16 != NULL;
 }
 
 int32_t bq_best_isa(void) { return bq_kernels_for(BQ_ISA_AUTO)->isa; }

@@ -93,7 +93,7 @@ import Testing
     let float = try TinyModel("tiny-bert").model
     #expect(
       try Arithmetic(.auto, model: float, kernels: kernels)
-        == (kernels.table.linear_bf16 == nil ? .f32 : .bf16))
+        == (kernels.prefersBF16 ? .bf16 : .f32))
     #expect(try Arithmetic(.auto, model: float, kernels: portable) == .f32)
     let int8 = try Self.quantized("tiny-bert")
     #expect(try Arithmetic(.auto, model: int8, kernels: kernels) == .int8)

@@ -1,4 +1,5 @@
 import CBertQA
+import Foundation
 import Testing
 
 @testable import BertQACore
@@ -41,6 +42,16 @@ func tablesAreComplete(isa: Int32) throws {
   #expect(bf16.allSatisfy { $0 == hasBF16 })
   let attendsInF32 = [BQ_ISA_PORTABLE, BQ_ISA_NEON, BQ_ISA_NEON_DOTPROD].contains(Int(isa))
   #expect((table.attention_s8 == nil) == attendsInF32)
+}
+
+/// Since Sapphire Rapids, which brought AVX512-FP16, Intel's CPUs multiply bf16 faster than f32 with AMX only.
+@Test(arguments: instructionSets)
+func bf16IsPreferredWhereItIsFaster(isa: Int32) throws {
+  let kernels = try #require(Kernels(isa: isa))
+  let cpu = try String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
+  let isSlow =
+    isa == Int32(BQ_ISA_AVX512_VNNI_BF16) && cpu.contains("GenuineIntel") && cpu.contains(" avx512_fp16 ")
+  #expect(kernels.prefersBF16 == (kernels.table.linear_bf16 != nil && !isSlow))
 }
 
 @Test(arguments: [-1, Int32(BQ_ISA_LAST) + 1, Int32.min, Int32.max])

@@ -305,7 +305,9 @@ def test_mail(tmp_path):
     (folder / "boiler.eml").write_bytes(boiler.as_bytes())
     page = message("A page", ("html", "<p>The <b>lease</b> was signed<br>by Ann Smith.", "utf-8", "base64"))
     empty = message(
-        "Fwd: the clock", ("plain", "\u00a0\n", "utf-8", "8bit"), ("html", "<p>It stopped at ten.", "utf-8", "7bit")
+        "Fwd: the clock",
+        ("plain", "\u00a0\n", "utf-8", "8bit"),
+        ("html", "<p>It stopped at ten.", "utf-8", "7bit"),
     )
     forward = message("Look at this", ("plain", "Below.\n", "utf-8", "7bit"))
     forward.add_attachment(boiler)

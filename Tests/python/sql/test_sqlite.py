@@ -262,7 +262,10 @@ def test_null_gives_null(database):
         "bertqa_answers(NULL, 'a')",
         "bertqa_answers('a', NULL, 2)",
         "bertqa_labels(NULL)",
+        "bertqa_answers('a', 'b', NULL)",
         "bertqa_entities(NULL)",
+        "bertqa_entities('a', NULL)",
+        "bertqa_patterns('a@b.de', 'all', NULL)",
     ):
         assert database.execute(f"SELECT * FROM {call}") == []
 
@@ -413,6 +416,8 @@ def test_documentation(tmp_path):
         ("SELECT bertqa_model('predict', NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
         ("SELECT bertqa_model(NULL, NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
         ("SELECT bertqa_model(x'ff00', NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
+        ("SELECT bertqa_model('answer' || char(0) || 'x', NULL)", "the task is 'answer', 'classify', 'embed' or"),
+        ("SELECT bertqa_model('answer', '/etc' || char(0) || 'x')", "the path has a NUL"),
         ("SELECT bertqa_answer('a')", "wrong number of arguments"),
         ("SELECT * FROM bertqa_ask", "bertqa_ask(question, k) needs a question"),
         ("SELECT * FROM bertqa_ask('x')", "the database is no collection"),

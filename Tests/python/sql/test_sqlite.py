@@ -589,6 +589,15 @@ def script(code):
     return result.stdout
 
 
+def test_a_name_is_not_the_default_model(database):
+    """The name of an installed model, which is no path."""
+    with pytest.raises(SQLError, match="'embed' is not the task of the model in qa-minilm-l6"):
+        database.value("SELECT bertqa_model('embed', 'qa-minilm-l6')")
+    assert len(database.value("SELECT bertqa_embed('a')")) == 4 * 384
+    directory = database.value("SELECT bertqa_model('embed', 'embed-minilm-l6')")
+    assert directory.endswith("/embed-minilm-l6")
+
+
 def test_connections_share_what_is_loaded():
     """Connections opened one after the other, at once, and with more models than are kept idle."""
     script(

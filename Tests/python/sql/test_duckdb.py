@@ -98,6 +98,8 @@ def test_a_search_of_odd_rows(connection):
     rows = connection.execute(sql, ["fox", 9]).fetchall()
     assert [row[:2] for row in rows] == [(1, 1), (2, 2), (3, 3)]
     assert rows[0][2] > rows[1][2] > rows[2][2] == 0
+    connection.execute("INSERT INTO passages SELECT 3 + i, ['dog'], NULL, 0, 0, 0, 0 FROM range(9) AS more(i)")
+    assert value(connection, "SELECT count(*) FROM bertqa_search('passages', 'fox')") == 10  # by default
     for question, k in (None, 9), ("fox", None):
         assert connection.execute(sql, [question, k]).fetchall() == []
 

@@ -107,11 +107,12 @@ CREATE OR REPLACE TEMP MACRO bertqa_words(body) AS regexp_extract_all(lower(body
 """
 # The best 200 by BM25 of the words and the best 200 by exact cosine are compared. A vector of zeros has no cosine: NaN.
 _SEARCH = """
-CREATE OR REPLACE TEMP MACRO bertqa_search(passages, question, k) AS TABLE
+CREATE OR REPLACE TEMP MACRO bertqa_search(passages, question, k := 10) AS TABLE
 WITH asked AS MATERIALIZED (
   SELECT bertqa_embed(question, 'query') AS vector, list_distinct(bertqa_words(question)) AS words),
 texts AS MATERIALIZED (
-  SELECT bertqa_row, row_number() OVER () AS number, nullif(array_cosine_similarity(bertqa_row.vector, asked.vector), 'nan') AS cosine
+  SELECT bertqa_row, row_number() OVER () AS number,
+    nullif(array_cosine_similarity(bertqa_row.vector, asked.vector), 'nan') AS cosine
   FROM query_table(passages) AS bertqa_row, asked),
 average AS (SELECT count(*) AS n, avg(len(bertqa_row.words)) AS length FROM texts),
 counted AS (

@@ -108,7 +108,7 @@ COMMENT ON FUNCTION bertqa_embed(text, text) IS
 CREATE FUNCTION bertqa_cosine(real[], real[]) RETURNS double precision
 AS 'MODULE_PATHNAME', 'bertqa_pg_cosine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 
-COMMENT ON FUNCTION bertqa_cosine(real[], real[]) IS 'the cosine of two vectors, -1 to 1; NULL for zero vectors';
+COMMENT ON FUNCTION bertqa_cosine(real[], real[]) IS 'the cosine of two vectors, -1 to 1; NULL for zero and infinite vectors';
 
 CREATE FUNCTION bertqa_search_score(cosine double precision, share double precision) RETURNS double precision
 AS 'MODULE_PATHNAME', 'bertqa_pg_search_score' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -134,7 +134,7 @@ COMMENT ON FUNCTION bertqa_match(text) IS 'a text search for any of the question
 COMMENT ON FUNCTION bertqa_match(regconfig, text) IS 'a text search for any of the question''s words';
 
 -- The rows that rank best by words, ties included, and of the others those with the nearest vectors: an index serves each
--- of the two.
+-- of the two. The schemas of the extension and of pgvector need not be in search_path: pg_restore sets it to nothing.
 CREATE FUNCTION bertqa_search(
   source anyelement, question text, k integer DEFAULT 10, configuration regconfig DEFAULT get_current_ts_config()
 ) RETURNS SETOF anyelement LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 10 AS $function$
@@ -147,8 +147,11 @@ DECLARE
     SELECT array_agg(attname) FROM pg_attribute
     WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
       AND split_part(format_type(atttypid, NULL), '.', -1) IN ('real[]', 'vector'));
-  kind text := (
-    SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = relation AND attname = vectors[1]);
+  own regnamespace := (SELECT extnamespace FROM pg_extension WHERE extname = 'bertqa');
+  kind text;
+  kind_schema regnamespace;
+  query tsquery;
+  vector real[];
   cosine text;
   distance text;
 BEGIN
@@ -159,18 +162,22 @@ BEGIN
   IF question IS NULL OR k IS NULL THEN
     RETURN;
   END IF;
+  SELECT format_type(atttypid, NULL), typnamespace INTO kind, kind_schema
+  FROM pg_attribute JOIN pg_type AS t ON t.oid = atttypid WHERE attrelid = relation AND attname = vectors[1];
   IF kind = 'real[]' THEN
-    cosine := format('bertqa_cosine(r.%I, $2)', vectors[1]);
+    cosine := format('%s.bertqa_cosine(r.%I, $2)', own, vectors[1]);
     distance := '-' || cosine;
   ELSE
-    -- pgvector's, in whatever schema it is.
-    distance := format('r.%I OPERATOR(%s<=>) $2::%s', vectors[1], rtrim(split_part(kind, 'vector', 1), '.')
-      || CASE WHEN kind LIKE '%.%' THEN '.' ELSE '' END, kind);
+    distance := format('r.%I OPERATOR(%s.<=>) $2::%s', vectors[1], kind_schema, kind);
     cosine := format('(1 - (%s))', distance);
   END IF;
+  -- A vector of zeros has no cosine: NULL, or NaN from pgvector.
+  cosine := format('coalesce(nullif(%s, ''NaN''), 0)', cosine);
+  EXECUTE format('SELECT %1$s.bertqa_match($1, $2), %1$s.bertqa_embed($2, ''query'')', own)
+  INTO query, vector USING configuration, question;
   RETURN QUERY EXECUTE format($query$
     WITH found AS MATERIALIZED (
-      SELECT r, ts_rank(r.%1$I, $1, 1) AS rank, coalesce(%2$s, 0) AS cosine FROM %4$s AS r WHERE r.%1$I @@ $1
+      SELECT r, ts_rank(r.%1$I, $1, 1) AS rank, %2$s AS cosine FROM %4$s AS r WHERE r.%1$I @@ $1
       ORDER BY rank DESC FETCH FIRST 200 ROWS WITH TIES),
     near AS MATERIALIZED (
       SELECT r, CASE WHEN r.%1$I @@ $1 THEN ts_rank(r.%1$I, $1, 1) ELSE 0 END AS rank, %2$s AS cosine FROM %4$s AS r
@@ -178,9 +185,9 @@ BEGIN
         AND (r.%1$I @@ $1 AND ts_rank(r.%1$I, $1, 1) >= (SELECT min(rank) FROM found)) IS NOT TRUE
       ORDER BY %3$s LIMIT 200)
     SELECT (r).* FROM (SELECT * FROM found UNION ALL SELECT * FROM near) AS both_orders
-    ORDER BY bertqa_search_score(cosine, coalesce(rank / (SELECT max(rank) FROM found), 0)) DESC LIMIT $3
-    $query$, words[1], cosine, distance, relation, vectors[1])
-  USING bertqa_match(configuration, question), bertqa_embed(question, 'query'), k;
+    ORDER BY %6$s.bertqa_search_score(cosine, coalesce(rank / (SELECT max(rank) FROM found), 0)) DESC LIMIT $3
+    $query$, words[1], cosine, distance, relation, vectors[1], own)
+  USING query, vector, k;
 END
 $function$;
 

@@ -222,9 +222,9 @@ Datum bertqa_pg_cosine(PG_FUNCTION_ARGS) {
     squares_a += (double)a[i] * a[i];
     squares_b += (double)b[i] * b[i];
   }
-  if (!(squares_a > 0 && squares_b > 0)) PG_RETURN_NULL();
   /* The root of the product, which of equal vectors is a square; two roots would be rounded twice. */
   const double cosine = product / sqrt(squares_a * squares_b);
+  if (!isfinite(cosine)) PG_RETURN_NULL(); /* of zeros, infinities or NaN */
   PG_RETURN_FLOAT8(cosine > 1 ? 1 : cosine < -1 ? -1 : cosine);
 }
 

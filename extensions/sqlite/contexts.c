@@ -10,7 +10,7 @@
 
 struct loaded_model {
   loaded_model *next;
-  char *path; /* absolute; NULL: the task's default model */
+  char *path; /* absolute, or the name of an installed model; NULL: the task's default model */
   bertqa_task task;
   bertqa_context *context;
   size_t users;
@@ -79,10 +79,15 @@ static loaded_model *find(bertqa_task task, const char *path) {
 }
 
 bertqa_status loaded_model_acquire(bertqa_task task, const char *path, loaded_model **model) {
-  /* If the path does not exist, the library reports it. */
-  char *absolute = path == NULL ? NULL : realpath(path, NULL);
+  char *absolute = NULL;
+  if (path != NULL) {
+    absolute = realpath(path, NULL);
+    /* A path that does not exist may be the name of an installed model; else the library reports it. */
+    if (absolute == NULL) absolute = strdup(path);
+    if (absolute == NULL) return BERTQA_ERROR_OUT_OF_MEMORY;
+  }
   pthread_mutex_lock(&lock);
-  *model = path != NULL && absolute == NULL ? NULL : find(task, absolute);
+  *model = find(task, absolute);
   pthread_mutex_unlock(&lock);
   if (*model != NULL) {
     free(absolute);
@@ -91,8 +96,7 @@ bertqa_status loaded_model_acquire(bertqa_task task, const char *path, loaded_mo
 
   bertqa_context_options options = {.struct_size = sizeof options, .default_model = task};
   bertqa_context *context;
-  bertqa_status status =
-      bertqa_context_create(absolute != NULL ? absolute : path, &options, &context);
+  bertqa_status status = bertqa_context_create(absolute, &options, &context);
   if (status != BERTQA_OK) {
     free(absolute);
     return status;

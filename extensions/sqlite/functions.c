@@ -216,12 +216,18 @@ static void tokens(sqlite3_context *result, int count, sqlite3_value **arguments
   sqlite3_result_text64(result, finished, size, sqlite3_free, SQLITE_UTF8);
 }
 
+/* Returns a text as a string; NULL if it has a NUL, behind which a string ends, or without memory. */
+static const char *whole_string(sqlite3_value *value) {
+  const char *text = (const char *)sqlite3_value_text(value);
+  return text != NULL && strlen(text) == (size_t)sqlite3_value_bytes(value) ? text : NULL;
+}
+
 /* bertqa_model(task, path): selects the connection's model for a task; a NULL path selects the
  * default one. Returns the model's directory. */
 static void model(sqlite3_context *result, int count, sqlite3_value **arguments) {
   (void)count;
   connection *connection = sqlite3_user_data(result);
-  const char *name = (const char *)sqlite3_value_text(arguments[0]);
+  const char *name = whole_string(arguments[0]);
   bertqa_task task = BERTQA_TASK_ENTITIES;
   while (name != NULL && task > 0 && strcmp(name, bertqa_task_name(task)) != 0) task--;
   if (name == NULL || task == 0 || task == BERTQA_TASK_PREDICT) {
@@ -231,16 +237,17 @@ static void model(sqlite3_context *result, int count, sqlite3_value **arguments)
                          -1);
     return;
   }
-  bertqa_text path = {NULL, 0};
-  if (sqlite3_value_type(arguments[1]) != SQLITE_NULL && text_argument(arguments[1], &path)) {
-    sqlite3_result_error_nomem(result);
+  const char *path = NULL;
+  if (sqlite3_value_type(arguments[1]) != SQLITE_NULL &&
+      (path = whole_string(arguments[1])) == NULL) {
+    sqlite3_result_error(result, "bertqa_model(task, path): the path has a NUL", -1);
     return;
   }
   const bertqa_context *context;
-  bertqa_status status = connection_choose(connection, task, path.text);
+  bertqa_status status = connection_choose(connection, task, path);
   if (status == BERTQA_ERROR_WRONG_MODEL) {
     char *message = sqlite3_mprintf(
-        "bertqa_model(task, path): '%s' is not the task of the model in %s", name, path.text);
+        "bertqa_model(task, path): '%s' is not the task of the model in %s", name, path);
     sqlite3_result_error(result, message != NULL ? message : "out of memory", -1);
     sqlite3_free(message);
     return;

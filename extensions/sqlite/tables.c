@@ -122,9 +122,7 @@ int failed_call(bertqa_status status, char **message) {
 static int read_k(table *table, cursor *cursor, int32_t *k) {
   sqlite3_value *value = cursor->arguments[table->kind->text_count];
   *k = 0;
-  if (!table->kind->has_k || value == NULL || sqlite3_value_type(value) == SQLITE_NULL) {
-    return SQLITE_OK;
-  }
+  if (!table->kind->has_k || value == NULL) return SQLITE_OK;
   sqlite3_int64 given = sqlite3_value_int64(value);
   if (given < 1 || given > 1000) {
     table->base.zErrMsg = sqlite3_mprintf("%s: k is 1 to 1000", table->kind->name);
@@ -134,7 +132,7 @@ static int read_k(table *table, cursor *cursor, int32_t *k) {
   return SQLITE_OK;
 }
 
-/* A NULL text has no rows. */
+/* A NULL argument has no rows. */
 static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int count,
                   sqlite3_value **values) {
   (void)name;
@@ -147,9 +145,9 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int co
     /* A copy, as the resulting ranges point into it. */
     cursor->arguments[argument] = sqlite3_value_dup(*values++);
     if (cursor->arguments[argument] == NULL) return SQLITE_NOMEM;
+    if (sqlite3_value_type(cursor->arguments[argument]) == SQLITE_NULL) return SQLITE_OK;
   }
   for (int i = 0; i < table->kind->text_count; i++) {
-    if (sqlite3_value_type(cursor->arguments[i]) == SQLITE_NULL) return SQLITE_OK;
     if (text_argument(cursor->arguments[i], &cursor->texts[i])) return SQLITE_NOMEM;
   }
   for (int option = 0; option < table->kind->option_count; option++) {
@@ -157,7 +155,6 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int co
     *text = (bertqa_text){NULL, 0};
     sqlite3_value *value = cursor->arguments[table->kind->text_count + table->kind->has_k + option];
     if (value == NULL) continue;
-    if (sqlite3_value_type(value) == SQLITE_NULL) return SQLITE_OK;
     if (text_argument(value, text)) return SQLITE_NOMEM;
   }
   int32_t k;

@@ -17,7 +17,10 @@ TIMEOUT = 300
 def installation():
     """Returns the path of Debian's newest server for which extensions can be built, or None."""
     found = pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb")
-    servers = [path.parents[1] for path in found if (path.parents[1] / "lib" / "pgxs").exists()]
+    headers = pathlib.Path("/usr/include/postgresql")
+    servers = [
+        path.parents[1] for path in found if (headers / path.parents[1].name / "server" / "postgres.h").exists()
+    ]
     return max(servers, key=lambda path: int(path.name), default=None)
 
 

@@ -84,6 +84,26 @@ def test_a_search_by_words_and_vectors():
         ]
 
 
+def test_a_search_of_odd_rows(connection):
+    """Vectors without a cosine come last; the table may have columns of any name; NULL finds nothing."""
+    zeros, infinite = ([number] * 16 for number in (0, float("inf")))
+    connection.execute(
+        """CREATE TABLE passages AS
+             SELECT id, [word] AS words, CASE id WHEN 1 THEN bertqa_embed('fox') WHEN 2 THEN $1 ELSE $2 END::FLOAT[16] AS vector,
+               id AS p, id AS number, id AS rank, id AS cosine
+             FROM (VALUES (1, 'fox'), (2, 'fox'), (3, 'dog')) AS rows(id, word)""",
+        [zeros, infinite],
+    )
+    sql = "SELECT id, p, score FROM bertqa_search('passages', ?, ?)"
+    rows = connection.execute(sql, ["fox", 9]).fetchall()
+    assert [row[:2] for row in rows] == [(1, 1), (2, 2), (3, 3)]
+    assert rows[0][2] > rows[1][2] > rows[2][2] == 0
+    connection.execute("INSERT INTO passages SELECT 3 + i, ['dog'], NULL, 0, 0, 0, 0 FROM range(9) AS more(i)")
+    assert value(connection, "SELECT count(*) FROM bertqa_search('passages', 'fox')") == 10  # by default
+    for question, k in (None, 9), ("fox", None):
+        assert connection.execute(sql, [question, k]).fetchall() == []
+
+
 def test_a_search_embeds_the_question_as_a_query(tmp_path):
     shutil.copytree(FIXTURES / "tiny-bert-embedder", tmp_path / "model")
     settings = {"prompts": {"query": "a king of france: "}}
@@ -148,6 +168,11 @@ def test_one_answer_of_several_texts(connection):
     for condition in "body = ''", "false":
         assert value(connection, f"SELECT bertqa_answer_all(?, body) FROM texts WHERE {condition}", WHO) is None
     assert value(connection, "SELECT bertqa_answer_all(NULL, body) FROM texts") is None
+    # A row with a NULL does not count, so its question may be another one.
+    asked = f"SELECT bertqa_answer_all(if(id = {{}}, 'who', '{WHO}'), body) FROM texts"
+    assert value(connection, asked.format(4)) == expected
+    with pytest.raises(duckdb.Error, match="the question is the same in all rows of a group"):
+        connection.execute(asked.format(3)).fetchall()
 
 
 def test_labels(connection):
@@ -266,6 +291,7 @@ def test_redaction(connection):
         "'all', 'label', '', 'XX'",
         "'all', 'label', 'x'",
         "'all', 'mask', 'x'",
+        "'all', 'mask', '\u0663'",
         "'all', 'hash', 'short'",
     ):
         with pytest.raises(duckdb.Error, match="bertqa|patterns|key|regions"):

@@ -223,6 +223,58 @@ def test_a_search_embeds_the_question_as_a_query(server, session):
     session.execute("SELECT bertqa_model('embed', NULL)")
 
 
+@pytest.mark.parametrize("kind", ["real[]", "pgvector.vector"])
+def test_a_search_whose_schemas_are_not_in_the_search_path(session, kind):
+    """pg_restore empties search_path. The type stands for pgvector's, in a schema whose name has the type's."""
+    session.execute("BEGIN")
+    session.execute("CREATE SCHEMA apart; ALTER EXTENSION bertqa SET SCHEMA apart")
+    session.execute(
+        """CREATE SCHEMA pgvector;
+           CREATE DOMAIN pgvector.vector AS real[];
+           CREATE FUNCTION pgvector.distance(a pgvector.vector, b pgvector.vector) RETURNS double precision
+             LANGUAGE sql IMMUTABLE RETURN 1 - apart.bertqa_cosine(a, b);
+           CREATE OPERATOR pgvector.<=> (
+             LEFTARG = pgvector.vector, RIGHTARG = pgvector.vector, FUNCTION = pgvector.distance)"""
+    )
+    rows = ", ".join(f"({id}, {quote(text)})" for id, text in enumerate(TEXTS))
+    session.execute(
+        f"""CREATE TABLE passages AS
+            SELECT id, to_tsvector('english', body) AS words, apart.bertqa_embed(body)::{kind} AS vector
+            FROM (VALUES {rows}) AS t(id, body)"""
+    )
+    session.execute("SET search_path = ''")
+    for question, expected in ("moon", 3), ("fruit", 4):
+        sql = f"SELECT id FROM apart.bertqa_search(NULL::public.passages, '{question}', 1, 'english')"
+        assert session.value(sql) == str(expected)
+    session.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("cosine", ["NULL", "'NaN'"])
+def test_a_search_of_vectors_without_a_cosine(session, cosine):
+    """They come last. cosine: of zeros, as bertqa_cosine and pgvector's operator give it."""
+    assert session.value("SELECT bertqa_cosine('{Infinity,1}', '{1,1}')") == "NULL"
+    session.execute("BEGIN")
+    session.execute(
+        """CREATE TEMP TABLE odd AS
+              SELECT 1 AS id, to_tsvector('The moon.') AS words, bertqa_embed('The moon.') AS vector
+              UNION ALL SELECT 2, to_tsvector('The moon.'), array_fill(0::real, ARRAY[384])
+              UNION ALL SELECT 3, '', array_fill(0::real, ARRAY[384])
+              UNION ALL SELECT 4, '', array_fill('Infinity'::real, ARRAY[384])"""
+    )
+    if cosine != "NULL":
+        session.execute(
+            f"""CREATE SCHEMA other;
+                CREATE DOMAIN other.vector AS real[];
+                CREATE FUNCTION other.distance(a other.vector, b other.vector) RETURNS double precision
+                  LANGUAGE sql IMMUTABLE RETURN 1 - coalesce(public.bertqa_cosine(a, b), {cosine});
+                CREATE OPERATOR other.<=> (LEFTARG = other.vector, RIGHTARG = other.vector, FUNCTION = other.distance);
+                ALTER TABLE odd ALTER COLUMN vector TYPE other.vector"""
+        )
+    found = session.execute("SELECT id FROM bertqa_search(NULL::odd, 'moon', 9, 'english')")
+    assert [row for [row] in found[:2]] == ["1", "2"] and sorted(row for [row] in found[2:]) == ["3", "4"]
+    session.execute("ROLLBACK")
+
+
 def test_a_search_needs_its_columns(session):
     session.execute("CREATE TEMP TABLE plain(body text, a tsvector, b tsvector, vector real[])")
     for source in "NULL::plain", "1":

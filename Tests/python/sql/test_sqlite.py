@@ -262,7 +262,10 @@ def test_null_gives_null(database):
         "bertqa_answers(NULL, 'a')",
         "bertqa_answers('a', NULL, 2)",
         "bertqa_labels(NULL)",
+        "bertqa_answers('a', 'b', NULL)",
         "bertqa_entities(NULL)",
+        "bertqa_entities('a', NULL)",
+        "bertqa_patterns('a@b.de', 'all', NULL)",
     ):
         assert database.execute(f"SELECT * FROM {call}") == []
 
@@ -413,6 +416,8 @@ def test_documentation(tmp_path):
         ("SELECT bertqa_model('predict', NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
         ("SELECT bertqa_model(NULL, NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
         ("SELECT bertqa_model(x'ff00', NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
+        ("SELECT bertqa_model('answer' || char(0) || 'x', NULL)", "the task is 'answer', 'classify', 'embed' or"),
+        ("SELECT bertqa_model('answer', '/etc' || char(0) || 'x')", "the path has a NUL"),
         ("SELECT bertqa_answer('a')", "wrong number of arguments"),
         ("SELECT * FROM bertqa_ask", "bertqa_ask(question, k) needs a question"),
         ("SELECT * FROM bertqa_ask('x')", "the database is no collection"),
@@ -582,6 +587,15 @@ def script(code):
     result = run_python(SCRIPT + code, PYTHONPATH=os.pathsep.join(sys.path))
     assert (result.returncode, result.stderr) == (0, "")
     return result.stdout
+
+
+def test_a_name_is_not_the_default_model(database):
+    """The name of an installed model, which is no path."""
+    with pytest.raises(SQLError, match="'embed' is not the task of the model in qa-minilm-l6"):
+        database.value("SELECT bertqa_model('embed', 'qa-minilm-l6')")
+    assert len(database.value("SELECT bertqa_embed('a')")) == 4 * 384
+    directory = database.value("SELECT bertqa_model('embed', 'embed-minilm-l6')")
+    assert directory.endswith("/embed-minilm-l6")
 
 
 def test_connections_share_what_is_loaded():

@@ -41,7 +41,11 @@ FROM (SELECT unnest([bertqa_best_answer(question, document)]) AS r) WHERE r.answ
 # A Python function cannot be an aggregate, but takes a list.
 _ANSWER_ALL = """
 CREATE OR REPLACE TEMP MACRO bertqa_answer_all(question, document) AS
-bertqa_answer_list(any_value(question), list(document) FILTER (WHERE question IS NOT NULL AND document IS NOT NULL))
+bertqa_answer_list(
+  CASE WHEN min(question) FILTER (WHERE document IS NOT NULL) <> max(question) FILTER (WHERE document IS NOT NULL)
+    THEN error('bertqa_answer_all(question, text): the question is the same in all rows of a group')
+    ELSE min(question) FILTER (WHERE document IS NOT NULL) END,
+  list(document) FILTER (WHERE question IS NOT NULL AND document IS NOT NULL))
 """
 # The functions below take labels as a text with a comma after each name; '' means the model's own.
 _CLASSIFY = """
@@ -101,30 +105,32 @@ CREATE OR REPLACE TEMP MACRO bertqa_redact
 _WORDS = r"""
 CREATE OR REPLACE TEMP MACRO bertqa_words(body) AS regexp_extract_all(lower(body), '[\p{L}\p{N}]+')
 """
-# The best 200 by BM25 of the words and the best 200 by exact cosine are compared.
+# The best 200 by BM25 of the words and the best 200 by exact cosine are compared. A vector of zeros has no cosine: NaN.
 _SEARCH = """
-CREATE OR REPLACE TEMP MACRO bertqa_search(passages, question, k) AS TABLE
+CREATE OR REPLACE TEMP MACRO bertqa_search(passages, question, k := 10) AS TABLE
 WITH asked AS MATERIALIZED (
   SELECT bertqa_embed(question, 'query') AS vector, list_distinct(bertqa_words(question)) AS words),
 texts AS MATERIALIZED (
-  SELECT p, row_number() OVER () AS number, array_cosine_similarity(p.vector, asked.vector) AS cosine
-  FROM query_table(passages) AS p, asked),
-average AS (SELECT count(*) AS n, avg(len(p.words)) AS length FROM texts),
+  SELECT bertqa_row, row_number() OVER () AS number,
+    nullif(array_cosine_similarity(bertqa_row.vector, asked.vector), 'nan') AS cosine
+  FROM query_table(passages) AS bertqa_row, asked),
+average AS (SELECT count(*) AS n, avg(len(bertqa_row.words)) AS length FROM texts),
 counted AS (
-  SELECT number, word, count(*) AS n FROM (SELECT number, unnest(p.words) AS word FROM texts)
+  SELECT number, word, count(*) AS n FROM (SELECT number, unnest(bertqa_row.words) AS word FROM texts)
   WHERE word IN (SELECT unnest(words) FROM asked) GROUP BY ALL),
 weights AS (
   SELECT word, ln(1 + (average.n - count(*) + 0.5) / (count(*) + 0.5)) AS weight
   FROM counted, average GROUP BY word, average.n),
 ranks AS (
-  SELECT number, sum(weight * counted.n / (counted.n + 1.2 * (0.25 + 0.75 * len(p.words) / length))) AS rank
+  SELECT number, sum(weight * counted.n / (counted.n + 1.2 * (0.25 + 0.75 * len(bertqa_row.words) / length))) AS rank
   FROM counted JOIN weights USING (word) JOIN texts USING (number), average GROUP BY number),
 best AS (
-  SELECT p, coalesce(cosine, 0) AS cosine, coalesce(rank / max(rank) OVER (), 0) AS share
+  SELECT bertqa_row, coalesce(cosine, 0) AS cosine, coalesce(rank / max(rank) OVER (), 0) AS share
   FROM texts LEFT JOIN ranks USING (number)
   QUALIFY row_number() OVER (ORDER BY cosine DESC NULLS LAST) <= 200
     OR row_number() OVER (ORDER BY rank DESC NULLS LAST) <= 200)
-SELECT unnest(p), bertqa_search_score(cosine, share) AS score FROM best ORDER BY score DESC LIMIT k
+SELECT unnest(bertqa_row), bertqa_search_score(cosine, share) AS score FROM best
+WHERE question IS NOT NULL ORDER BY score DESC LIMIT coalesce(k, 0)
 """
 
 
@@ -337,7 +343,7 @@ def _listed(names: str) -> "Optional[List[str]]":
 
 
 def _redacted(finder: Context, texts: Any, kinds: str, action: str, value: str, regions: str, labels: str) -> Any:
-    wrong = {"label": bool(value), "pseudonym": bool(value), "mask": not (value or "0").isdecimal()}
+    wrong = {"label": bool(value), "pseudonym": bool(value), "mask": re.fullmatch("[0-9]{0,9}", value) is None}
     if action not in REPLACEMENTS or wrong.get(action):
         raise ValueError(
             "bertqa_redact(text, patterns, action, value, regions, labels): the action is 'label', 'text', 'mask', 'hash' or "

@@ -14,10 +14,9 @@ import pytest
 import bertqa
 from cli import FOX, MODEL, environment, run
 from conftest import PREFIX, ROOT
-from samples import TINY, WHO
+from samples import HEADER, TINY, WHO
 
 MODELS = MODEL.parent
-HEADER = (ROOT / "include" / "bertqa.h").read_text()
 INFO = "import bertqa, sys; print(bertqa.Context(*sys.argv[1:]).info.directory)"
 
 

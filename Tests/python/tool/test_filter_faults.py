@@ -12,13 +12,7 @@ import pytest
 
 from conftest import FIXTURES, TOOL
 from filtering import DONE, RECORD, SLOW, TOKENS, compact, environment, finish, run, start, summary, wait_for
-
-
-def peak_memory(process):
-    """The resident memory of a running process, in bytes."""
-    status = open(f"/proc/{process.pid}/status").read()
-    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
-
+from samples import peak_memory
 
 # Several runs at once
 

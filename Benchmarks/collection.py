@@ -28,7 +28,6 @@ import re
 import resource
 import sqlite3
 import statistics
-import string
 import subprocess
 import sys
 import tempfile
@@ -216,12 +215,6 @@ def rows(count):
     print(f"{len(blocks) * block} rows: {clock:.0f} ms, {processors:.0f} ms of processors")
 
 
-def normal(answer):
-    """As SQuAD's evaluation compares."""
-    words = "".join(c for c in answer.lower() if c not in string.punctuation).split()
-    return [word for word in words if word not in ("a", "an", "the")]
-
-
 def rank(passages, answers):
     """The first of 20 passages in which one of the answers begins; 99 if none does. answers: as `places` returns."""
     for position, (name, start, end) in enumerate(passages[:20]):
@@ -255,7 +248,9 @@ def hits(database, count, *paths):
                 answer = notes.ask(question).answer
                 ask_times.append(1000 * (time.perf_counter() - begin))
                 processors += 1000 * (time.process_time() - used) / len(each)
-                right += answer is not None and normal(answer.text) in [normal(a["text"]) for a in answers]
+                right += answer is not None and corpus.normal(answer.text) in [
+                    corpus.normal(a["text"]) for a in answers
+                ]
             print(f"{source}: {len(each)} questions, {right} exactly right,", end=" ")
             print(
                 f"search {statistics.median(search_times):.0f} ms, ask {statistics.median(ask_times):.0f} ms",

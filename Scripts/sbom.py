@@ -96,9 +96,9 @@ class Document:
         return package["SPDXID"]
 
 
-def regular_files(directory, below=""):
+def regular_files(directory):
     """Yields (path relative to the directory, path) of each file, without links."""
-    paths = sorted(path for path in (directory / below).rglob("*") if path.is_file() and not path.is_symlink())
+    paths = sorted(path for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
     return [(str(path.relative_to(directory)), path) for path in paths]
 
 

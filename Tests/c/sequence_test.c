@@ -5,18 +5,6 @@
 static bertqa_context *context, *other; /* two models */
 static size_t vocabulary, length;
 
-static bertqa_context *load(const char *name, int32_t threads) {
-  char path[4096];
-  snprintf(path, sizeof path, "%s/../%s", tiny, name);
-  bertqa_context_options options;
-  bertqa_context_options_init(&options, sizeof options);
-  options.threads = threads;
-  bertqa_context *loaded = NULL;
-  CHECK_STATUS(BERTQA_OK, bertqa_context_create(path, &options, &loaded));
-  if (loaded == NULL) exit(finish());
-  return loaded;
-}
-
 /* The state behind some words of the vocabulary. */
 static bertqa_sequence_state *state_after(const bertqa_context *model, const int32_t *ids, size_t count) {
   bertqa_sequence_state *state = NULL;
@@ -449,7 +437,7 @@ static void test_threads(void) {
 
 /* Results outlive their context. */
 static void test_lifetimes(void) {
-  bertqa_context *short_lived = load("tiny-lstm", 1);
+  bertqa_context *short_lived = fixture_context("tiny-lstm", 1);
   bertqa_prediction *prediction = NULL;
   bertqa_generation *generation = NULL;
   bertqa_sequence_state *state = NULL;
@@ -470,8 +458,8 @@ static void test_lifetimes(void) {
 
 int main(int argc, char **argv) {
   begin(argc, argv);
-  context = load("tiny-lstm", 2);
-  other = load("tiny-gru", 1);
+  context = fixture_context("tiny-lstm", 2);
+  other = fixture_context("tiny-gru", 1);
   vocabulary = bertqa_context_info(context)->vocabulary_size;
   length = bertqa_context_sequence_info(context)->state_length;
   test_info();

@@ -25,6 +25,8 @@ RECORD = b'{"text":"a b"}\n'
 DONE = b'{"text":"a b","bertqa":[1037,1038]}\n'
 # Slow enough to be interrupted.
 SLOW = ["filter", "-m", TINY, "--threads=1", "--isa=portable", "-q", "what?", "--batch-size=4"]
+# `make kills` has more.
+KILLS = int(os.environ.get("BERTQA_KILLS", "24"))
 
 
 def environment():

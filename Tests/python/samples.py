@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -107,3 +108,9 @@ def colbert(directory, **settings):
     markers = {"query_token_id": "king", "doc_token_id": "dog", "query_maxlen": 10, "doc_maxlen": 20, "dim": 8}
     (directory / "artifact.metadata").write_text(json.dumps({**markers, **settings}))
     return projection
+
+
+def peak_memory(process):
+    """The highest resident memory of a running process so far, in bytes."""
+    status = open(f"/proc/{process.pid}/status").read()
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024

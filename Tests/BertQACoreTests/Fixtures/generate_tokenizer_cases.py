@@ -9,7 +9,6 @@ ids, starts, ends], offsets in bytes.
 """
 
 import base64
-import codecs
 import json
 import pathlib
 import random
@@ -29,26 +28,6 @@ CONFIGURATIONS = [
     for strip in (None, True, False)
     for chinese in (True, False)
 ]
-spans = {}
-
-
-def replace_and_note(error):
-    spans[error.start] = error.end
-    return "\ufffd", error.end
-
-
-codecs.register_error("note", replace_and_note)
-
-
-def decode(data):
-    """The text with U+FFFD for invalid sequences, and the byte offset of each character."""
-    spans.clear()
-    text = data.decode("utf-8", "note")
-    offsets = [0]
-    for character in text:
-        begin = offsets[-1]
-        offsets.append(spans.get(begin, begin + len(character.encode())))
-    return text, offsets
 
 
 def reference(vocabulary, lowercase, strip, chinese, special):
@@ -113,7 +92,7 @@ def main():
             key = (*configuration, special)
             if key not in known:
                 known[key] = reference(vocabulary, *key)
-            text, offsets = decode(data)
+            text, offsets = text_cases.decode(data)
             encoding = known[key].encode(text, add_special_tokens=False)
             starts = [offsets[start] for start, _ in encoding.offsets]
             ends = [offsets[end] for _, end in encoding.offsets]

@@ -77,8 +77,8 @@ static mode_t mode_of(int flags, va_list list) {
   return flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
 }
 
-#define DEFINE_OPEN(name)                                     \
-  int name(const char *path, int flags, ...) {                \
+#define DEFINE_OPEN(name, parameters, ...)                    \
+  int name parameters {                                       \
     va_list list;                                             \
     va_start(list, flags);                                    \
     mode_t mode = mode_of(flags, list);                       \
@@ -88,26 +88,12 @@ static mode_t mode_of(int flags, va_list list) {
       return -1;                                              \
     }                                                         \
     if (is_interrupted()) return -1;                          \
-    return NEXT(name)(path, flags, mode);                     \
+    return NEXT(name)(__VA_ARGS__, flags, mode);              \
   }
-DEFINE_OPEN(open)
-DEFINE_OPEN(open64)
-
-#define DEFINE_OPENAT(name)                                   \
-  int name(int directory, const char *path, int flags, ...) { \
-    va_list list;                                             \
-    va_start(list, flags);                                    \
-    mode_t mode = mode_of(flags, list);                       \
-    va_end(list);                                             \
-    if (fails(FAULT_OPEN)) {                                  \
-      errno = EMFILE;                                         \
-      return -1;                                              \
-    }                                                         \
-    if (is_interrupted()) return -1;                          \
-    return NEXT(name)(directory, path, flags, mode);          \
-  }
-DEFINE_OPENAT(openat)
-DEFINE_OPENAT(openat64)
+DEFINE_OPEN(open, (const char *path, int flags, ...), path)
+DEFINE_OPEN(open64, (const char *path, int flags, ...), path)
+DEFINE_OPEN(openat, (int directory, const char *path, int flags, ...), directory, path)
+DEFINE_OPEN(openat64, (int directory, const char *path, int flags, ...), directory, path)
 
 ssize_t read(int descriptor, void *buffer, size_t size) {
   if (fails(FAULT_READ)) {

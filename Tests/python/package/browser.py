@@ -94,8 +94,8 @@ class Browser:
             assert time.monotonic() < end, f"never came true: {condition}"
             time.sleep(0.02)
 
-    def press(self, key, shift=False):
-        common = {"key": key, "code": key, "windowsVirtualKeyCode": _KEYS[key], "modifiers": 8 if shift else 0}
+    def press(self, key):
+        common = {"key": key, "code": key, "windowsVirtualKeyCode": _KEYS[key]}
         text = {"Enter": "\r", " ": " "}.get(key)
         self.call("Input.dispatchKeyEvent", type="keyDown", **common, **({"text": text} if text else {}))
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)

@@ -51,9 +51,9 @@ def tokenizer(kind):
 class Static:
     """A static model and its vectors."""
 
-    def __init__(self, kind, width=64, dtype="float32", *, mapped=False, weighted=False, seed=0):
+    def __init__(self, kind, width=64, dtype="float32", *, mapped=False, weighted=False):
         self.tokenizer = tokenizer(kind)
-        self.rng = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(0)
         count = self.tokenizer.get_vocab_size()
         rows = count // 2 if mapped else count
         table = self.rng.standard_normal((rows, width))

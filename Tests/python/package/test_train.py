@@ -316,11 +316,11 @@ def test_default_model_knows_its_topics():
         assert all(sum(result.probabilities.values()) == pytest.approx(1) for result in results)
 
 
-def dependent(seed, count=900):
+def dependent(seed):
     """Texts that repeat each word, which naive Bayes counts as independent evidence."""
     generator = random.Random(seed)
     texts, labels = [], []
-    for n in range(count):
+    for n in range(900):
         words = [
             f"word{generator.randrange(120) if generator.random() < 0.92 else n % 3}" for _ in range(1 + n % 30)
         ]

@@ -21,7 +21,7 @@ def readelf(*options):
     return subprocess.run(command, check=True, capture_output=True, text=True, env={"LC_ALL": "C"}).stdout
 
 
-def weaknesses(path, is_program=False):
+def weaknesses(path, is_program):
     """Returns the measures that an ELF file lacks."""
     header, segments, dynamic = readelf("-h", path), readelf("-l", path), readelf("-d", path)
     rights = re.findall(r"^  (\S+) +(?:0x[0-9a-f]+ +){5}([R ][W ][E ])", segments, re.M)

@@ -10,13 +10,10 @@ import sys
 
 import pytest
 
-from conftest import PREFIX, ROOT, clean_environment
-from installation import MULTIARCH, VERSION, files, run
+from conftest import ROOT, clean_environment
+from installation import ENVIRONMENT, MULTIARCH, VERSION, files, run
 from samples import FOX, WHO
 from sqlite import library
-
-ENVIRONMENT = clean_environment() | {"MAKEFLAGS": "", "BERTQA_PREFIX": str(PREFIX)}
-
 
 # The Debian package
 

@@ -9,11 +9,8 @@ import subprocess
 import pytest
 
 from conftest import PREFIX, ROOT, clean_environment
-from installation import PROJECT, VERSION, files, run
-from samples import FOX, WHO
-
-ANSWER = "The quick brown fox"
-ENVIRONMENT = clean_environment() | {"MAKEFLAGS": "", "BERTQA_PREFIX": str(PREFIX)}
+from installation import ENVIRONMENT, PROJECT, VERSION, files, run
+from samples import ANSWER, FOX, WHO
 
 
 @pytest.fixture(scope="module", autouse=True)

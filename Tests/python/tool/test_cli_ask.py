@@ -54,10 +54,10 @@ class Typist:
     def type(self, keys):
         os.write(self.controller, keys.encode() if isinstance(keys, str) else keys)
 
-    def see(self, pattern, seconds=30):
+    def see(self, pattern):
         """Returns the output up to a match of the pattern, which must appear."""
         while not (match := re.search(pattern, self.seen)):
-            assert select.select([self.controller], [], [], seconds)[0], self.seen
+            assert select.select([self.controller], [], [], 30)[0], self.seen
             self.seen += os.read(self.controller, 65536).decode(errors="replace")
         before, self.seen = self.seen[: match.end()], self.seen[match.end() :]
         return before

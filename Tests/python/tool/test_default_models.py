@@ -14,10 +14,9 @@ import pytest
 import bertqa
 from cli import FOX, MODEL, environment, run
 from conftest import PREFIX, ROOT
-from samples import TINY, WHO
+from samples import HEADER, TINY, WHO
 
 MODELS = MODEL.parent
-HEADER = (ROOT / "include" / "bertqa.h").read_text()
 INFO = "import bertqa, sys; print(bertqa.Context(*sys.argv[1:]).info.directory)"
 
 
@@ -114,15 +113,16 @@ def test_lists_of_families_are_complete(tmp_path):
     assert set(re.findall(r"^\| [^|]+ \| `(\w+)` (?:\|[^|]*){2}\|$", table, re.M)) == families
 
 
-def cached(root, name, revision="1ab2", source=TINY):
+def cached(root, name):
     """Puts a model into a cache as huggingface_hub does: files are links to blobs, and refs/main has the revision."""
+    revision = "1ab2"
     top = root / f"models--{name.replace('/', '--')}"
     snapshot = top / "snapshots" / revision
     snapshot.mkdir(parents=True)
     (top / "blobs").mkdir()
     (top / "refs").mkdir()
     (top / "refs" / "main").write_text(revision)
-    for number, path in enumerate(source.iterdir()):
+    for number, path in enumerate(TINY.iterdir()):
         shutil.copy(path, top / "blobs" / str(number))
         (snapshot / path.name).symlink_to(f"../../blobs/{number}")
     return snapshot

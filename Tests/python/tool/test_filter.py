@@ -21,11 +21,11 @@ def ids(context):
     return lambda text: compact(list(context.tokenize(text_of(text)).ids))
 
 
-def spliced(record, result, name=b'"bertqa"'):
-    """A JSON object with one more member before its closing brace."""
+def spliced(record, result):
+    """A JSON object with the member "bertqa" before its closing brace."""
     end = record.rindex(b"}")
     comma = b"" if parse(record) == {} else b","
-    return record[:end] + comma + name + b":" + result + record[end:]
+    return record[:end] + comma + b'"bertqa":' + result + record[end:]
 
 
 # The output

@@ -12,13 +12,7 @@ import pytest
 
 from conftest import FIXTURES, TOOL
 from filtering import DONE, RECORD, SLOW, TOKENS, compact, environment, finish, run, start, summary, wait_for
-
-
-def peak_memory(process):
-    """The resident memory of a running process, in bytes."""
-    status = open(f"/proc/{process.pid}/status").read()
-    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
-
+from samples import peak_memory
 
 # Several runs at once
 
@@ -57,10 +51,10 @@ def test_tables_that_share_a_file_of_dead_letters_name_the_columns_once(tmp_path
 # Descriptors
 
 
-def run_with_closed(closed, arguments, input=None):
+def run_with_closed(closed, arguments):
     """Runs the tool in a shell that closes descriptors, such as "<&-"; returns code, output and errors."""
     command = ["sh", "-c", f'"$@" {closed}', "sh", TOOL, *arguments]
-    result = subprocess.run(command, input=input, capture_output=True, timeout=60, env=environment())
+    result = subprocess.run(command, capture_output=True, timeout=60, env=environment())
     return result.returncode, result.stdout, result.stderr
 
 

@@ -2,7 +2,6 @@
 
 BERTQA_KILLS is how many kills there are, by default 24; `make test-long` has 400."""
 
-import os
 import random
 import signal
 import subprocess
@@ -10,9 +9,7 @@ import subprocess
 import pytest
 
 from conftest import FIXTURES, ROOT, TOOL
-from filtering import DONE, RECORD, TOKENS, environment, run
-
-KILLS = int(os.environ.get("BERTQA_KILLS", "24"))
+from filtering import DONE, KILLS, RECORD, TOKENS, environment, run
 
 
 @pytest.fixture(scope="module")

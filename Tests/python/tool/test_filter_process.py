@@ -16,6 +16,7 @@ import time
 import pytest
 
 from filtering import DONE, RECORD, SLOW, TOKENS, compact, environment, finish, run, start, summary, wait_for
+from samples import peak_memory
 
 # One record in, one out
 
@@ -114,12 +115,6 @@ def test_pipes_that_do_not_block():
 
 
 # Back-pressure and memory
-
-
-def peak_memory(process):
-    """The resident memory of a running process, in bytes."""
-    status = open(f"/proc/{process.pid}/status").read()
-    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
 
 
 def test_reading_waits_for_a_reader_of_the_output():

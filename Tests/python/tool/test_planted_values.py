@@ -30,6 +30,7 @@ class Planted:
     def __init__(self):
         self.number = 0
         self.traces = []
+        self.failed = []  # the traces in records that fail
 
     def text(self):
         """A text with values of several kinds."""
@@ -38,8 +39,11 @@ class Planted:
         self.traces += [name, f"901{digits}"]
         return f'Write to {name}@planted.example, or Ça va: +49 30 901{digits} "{name}@planted.example"\tx.'
 
-    def last_traces(self):
-        return self.traces[-2:]
+    def bad(self, make):
+        """A record that fails: what `make` returns for a text."""
+        text = self.text()
+        self.failed += self.traces[-2:]
+        return make(text)
 
 
 def forms(trace):
@@ -65,14 +69,8 @@ def assert_clean(planted, contents):
 
 
 def jsonl(planted):
-    """Records that succeed and records that fail, with the traces of the failed ones."""
-    failed = []
-
-    def bad(make):
-        text = planted.text()
-        failed.extend(planted.last_traces())
-        return make(text)
-
+    """Records that succeed and records that fail."""
+    bad = planted.bad
     lines = [compact({"n": 1, "text": planted.text()}), json.dumps({"text": planted.text()}).encode()]
     lines += [
         bad(lambda text: compact({"text": text * 40})),  # too large a text
@@ -91,20 +89,14 @@ def jsonl(planted):
         b'{"other":1}',
     ]
     lines += [compact({"text": planted.text()})]
-    return b"\n".join(lines) + b"\n", failed
+    return b"\n".join(lines) + b"\n"
 
 
 def csv(planted):
-    failed = []
-
     def cell(text):
         return b'"' + text.replace('"', '""').encode() + b'"'
 
-    def bad(make):
-        text = planted.text()
-        failed.extend(planted.last_traces())
-        return make(text)
-
+    bad = planted.bad
     rows = [b"id,text,more", b"1," + cell(planted.text()) + b",x"]
     rows += [b"2," + planted.text().replace('"', "").replace(",", ";").encode() + b",x"]
     rows += [
@@ -117,7 +109,7 @@ def csv(planted):
         b"9," + cell(planted.text()) + b",x",
         bad(lambda text: b'10,"' + text.replace('"', "").encode()),  # the quote is never closed
     ]
-    return b"\n".join(rows) + b"\n", failed
+    return b"\n".join(rows) + b"\n"
 
 
 def written(directory, *but):
@@ -144,7 +136,7 @@ def arguments(directory, action, format, *more):
 @pytest.mark.parametrize("format", ["jsonl", "csv"])
 def test_nothing_is_left(tmp_path, format, action):
     planted = Planted()
-    data, failed = {"jsonl": jsonl, "csv": csv}[format](planted)
+    data = {"jsonl": jsonl, "csv": csv}[format](planted)
     source = tmp_path / "in"
     source.mkdir()
     (source / "records").write_bytes(data)
@@ -166,13 +158,13 @@ def test_nothing_is_left(tmp_path, format, action):
     )  # fmt: skip
     assert_clean(planted, {"stdout": output, "stderr": "\n".join(errors).encode()})
     dead = (tmp_path / "dead").read_bytes()
-    assert {trace for trace in planted.traces if trace.encode() in dead} == set(failed)
+    assert {trace for trace in planted.traces if trace.encode() in dead} == set(planted.failed)
     # The mapping has what was replaced, for its owner alone, and nothing of the failed records.
     if action == "pseudonym":
         names = (tmp_path / "names").read_text()
         assert stat.S_IMODE((tmp_path / "names").stat().st_mode) == 0o600
         assert {trace for trace in planted.traces if trace in re.sub(r"[ .]", "", names)} == (
-            set(planted.traces) - set(failed)
+            set(planted.traces) - set(planted.failed)
         )
 
 
@@ -181,7 +173,7 @@ def test_nothing_is_left(tmp_path, format, action):
 )
 def test_nothing_is_left_of_what_a_limit_ends(tmp_path, limit):
     planted = Planted()
-    data, _ = jsonl(planted)
+    data = jsonl(planted)
     output, errors = run(
         *arguments(tmp_path, "label", "jsonl", *limit),
         input=data,
@@ -197,7 +189,7 @@ def test_nothing_is_left_of_followed_files(tmp_path, action):
     log, out = tmp_path / "log" / "app.jsonl", tmp_path / "out"
     log.parent.mkdir()
     out.mkdir()
-    log.write_bytes(jsonl(planted)[0])
+    log.write_bytes(jsonl(planted))
     options = arguments(
         tmp_path, action, "jsonl", "--follow", log, "-o", out / "out", "--resume", out / "checkpoint",
         "--checkpoint-interval=0", "--stats", out / "stats", "--metrics", out / "metrics",
@@ -222,7 +214,7 @@ def test_nothing_is_left_of_followed_files(tmp_path, action):
         assert planted.number == before
         if number == 0:
             log.rename(log.with_name("app.jsonl.1"))
-            log.write_bytes(jsonl(planted)[0])
+            log.write_bytes(jsonl(planted))
     everything.update(written(out))
     assert messages_of((out / "errors1").read_text())
     assert_clean(planted, everything)

@@ -23,7 +23,7 @@ def values(rows: Chunk) -> List[Any]:
     if kind == "n":
         return [None] * count
     if kind in _NUMBERS:
-        found = _numbers(rows, 1, _NUMBERS[kind], first, count).tolist()
+        found = _numbers(rows, _NUMBERS[kind], first, count).tolist()
     elif kind == "b":
         found = [bit == "1" for bit in _bits(rows.array.buffers[1], first, count)]
     elif kind in ("u", "U", "z", "Z"):
@@ -34,7 +34,7 @@ def values(rows: Chunk) -> List[Any]:
         children = [(child.schema.name.decode(), values(child.rows(first, count))) for child in _children(rows)]
         found = [{name: column[row] for name, column in children} for row in range(count)]
     elif kind in ("+l", "+L"):
-        ends = _numbers(rows, 1, "q" if kind == "+L" else "i", first, count + 1)
+        ends = _numbers(rows, "q" if kind == "+L" else "i", first, count + 1)
         found = _cut(_children(rows)[0], [(ends[row], ends[row + 1]) for row in range(count)])
     elif kind.startswith("+w:"):
         size = int(kind[3:])
@@ -47,7 +47,7 @@ def values(rows: Chunk) -> List[Any]:
 def codes(rows: Chunk) -> List[Optional[int]]:
     """Returns the indices of dictionary-encoded rows."""
     kind = _NUMBERS[rows.schema.format.decode()]
-    found = _numbers(rows, 1, kind, int(rows.array.offset), len(rows))
+    found = _numbers(rows, kind, int(rows.array.offset), len(rows))
     return [int(code) if ok else None for code, ok in zip(found, validity(rows))]
 
 
@@ -74,9 +74,10 @@ def bit_text(data: bytes, count: int) -> str:
     return f"{bits:0{count}b}"[::-1]
 
 
-def _numbers(rows: Chunk, buffer: int, kind: str, first: int, count: int) -> "numbers[Any]":
+def _numbers(rows: Chunk, kind: str, first: int, count: int) -> "numbers[Any]":
+    """Returns `count` numbers of the buffer after the validity bits."""
     found = numbers(kind)
-    address = rows.array.buffers[buffer]
+    address = rows.array.buffers[1]
     if count and address:
         found.frombytes(ctypes.string_at(address + first * found.itemsize, count * found.itemsize))
     elif count:  # offsets may be absent if there are no rows
@@ -88,7 +89,7 @@ def _texts(rows: Chunk, is_large: bool, is_text: bool) -> List[Any]:
     count = len(rows)
     if count == 0:
         return []
-    ends = _numbers(rows, 1, "q" if is_large else "i", int(rows.array.offset), count + 1)
+    ends = _numbers(rows, "q" if is_large else "i", int(rows.array.offset), count + 1)
     start = ends[0]
     size = ends[-1] - start
     data = ctypes.string_at(rows.array.buffers[2] + start, size) if size else b""

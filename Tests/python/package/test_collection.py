@@ -62,6 +62,21 @@ def test_documents_are_replaced_and_removed(path):
     connection.close()
 
 
+def test_adding_does_not_compare_a_name_with_all_others(tmp_path):
+    class Name(str):
+        compared = 0
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            Name.compared += 1
+            return str.__eq__(self, other)
+
+    with bertqa.Collection(tmp_path / "notes.db", words_only=True) as notes:
+        for number in range(300):
+            notes.add(Name(number), "A lease.")
+    assert Name.compared < 300
+
+
 def test_failures_leave_the_collection(path, tmp_path):
     with pytest.raises(ValueError, match="no collection"):
         sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE a(b)").connection.commit()

@@ -106,7 +106,8 @@ class Collection:
         words_only: bool = False,
     ):
         self._context, self._embedder, self._words_only = context, embedder, words_only
-        self._added: List[Tuple[Any, ...]] = []
+        #: By name: (title, fields, ranges).
+        self._added: Dict[str, Tuple[Any, ...]] = {}
         #: (the document's title and a newline, or b""; the passage).
         self._passages: List[Tuple[bytes, bytes]] = []
         name = os.fsdecode(path)
@@ -213,7 +214,7 @@ class Collection:
             _check_str(title, "title")
             title = title if title.strip() else None
         values = json.dumps(dict(fields), allow_nan=False) if fields else None
-        if any(name == added[0] for added in self._added):
+        if name in self._added:
             self.flush()
         self._opened()
         data = encoded(text)
@@ -228,7 +229,7 @@ class Collection:
         ranges = lib.passages_ranges(handle.pointer)
         found = [(ranges[i].start, ranges[i].end) for i in range(lib.passages_count(handle.pointer))]
         kept = [(start, end) for start, end in found if end > start]
-        self._added.append((name, title, values, kept))
+        self._added[name] = (title, values, kept)
         heading = b"" if title is None else encoded(title) + b"\n"
         self._passages += [(heading, data[start:end]) for start, end in kept]
         # Documents without text have no passages.
@@ -264,7 +265,7 @@ class Collection:
             if model is not None:
                 database.execute(_sql(_SET_MODEL), model)
             first = None
-            for name, title, fields, ranges in self._added:
+            for name, (title, fields, ranges) in self._added.items():
                 database.execute(_sql(_REMOVE_DOCUMENT), (name,))
                 document = database.execute(_sql(_ADD_DOCUMENT), (None, name, title, fields)).lastrowid
                 for start, end in ranges:
@@ -275,7 +276,7 @@ class Collection:
                 database.execute(_sql(_ADD_WORDS), (first, first + len(self._passages) - 1))
             if vectors is not None:
                 database.execute(_sql(_ADD_VECTORS), (first, len(self._passages), *vectors))
-        self._added, self._passages = [], []
+        self._added, self._passages = {}, []
         return True
 
     def _vectors(self) -> Tuple[bytes, bytes]:

@@ -21,7 +21,8 @@ import sys
 import time
 
 import bertqa
-from collection import contexts, normal, places, questions, rank
+from collection import contexts, places, questions, rank
+from corpus import normal
 from spark_rows import used
 
 READ = 20  # passages, of each part and of all

@@ -35,12 +35,11 @@ package enum FullTextQuery {
   }
 
   /// English words that occur in most texts: they distinguish little and are the most expensive to search.
-  private static let commonWords: Set<String> = [
-    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can",
-    "could", "did", "do", "does", "during", "for", "from", "had", "has", "have", "he", "her", "his", "how",
-    "if", "in", "into", "is", "it", "its", "many", "may", "more", "most", "much", "not", "of", "on", "or",
-    "other", "s", "she", "some", "such", "than", "that", "the", "their", "them", "then", "there", "these",
-    "they", "this", "to", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose",
-    "why", "will", "with", "would", "you", "your",
-  ]
+  private static let commonWords = Set(
+    words: """
+      a about after all also an and any are as at be been by can could did do does during for from had has \
+      have he her his how if in into is it its many may more most much not of on or other s she some such than \
+      that the their them then there these they this to was we were what when where which who whom whose why \
+      will with would you your
+      """)
 }

@@ -75,7 +75,10 @@ import Testing
       ])
     #expect(try found("see https://example.com/a.b!?") == ["URL https://example.com/a.b"])
     #expect(try found("(https://example.com/a(b))") == ["URL https://example.com/a(b)"])
-    #expect(try found("[x](http://a.de/b)") == ["URL http://a.de/b"])
+    #expect(
+      try found("[![x](http://a.de/b)](http://a.de/c) [http://a.de](http://a.de)") == [
+        "URL http://a.de/b", "URL http://a.de/c", "URL http://a.de", "URL http://a.de",
+      ])
     #expect(
       try found("{http://a.de/b} http://a.de/c\u{201D} http://a.de/d，中文") == [
         "URL http://a.de/b", "URL http://a.de/c", "URL http://a.de/d",
@@ -120,7 +123,7 @@ import Testing
       "## 6.0.3.1 (May 18, 2020)", "5.2.4.3 (2020-05-18)", "= 1.2.6.3 =", "0.9.8.1", "1.2.6.3-rc1",
       "1.2.6.3+build",
       "Version 1.2.6.3 is out.\n1.2.6.2 had a fault, so had 1.2.6.1.", "firmware: 10.2.1.7",
-      "libfoo 4.0.13.1-beta",
+      "libfoo 4.0.13.1-beta", "Section 4.1.2.3", "clause 3.1.2.6", "§ 4.1.2.3", "OID 2.5.29.14",
     ])
     #expect(
       try found("from 8.8.8.8 to 10.0.0.1, version 2 on 1.1.1.1; 0.0.0.0") == [
@@ -168,7 +171,7 @@ import Testing
     try expectNothing([
       "GB82WEST12345698765433", "GB82WEST1234569876543", "GB82WEST123456987654321",
       "XX82WEST12345698765432", "DE89370400440532013001", "GB82", "aGB82WEST12345698765432",
-      "DE8937040044053201300",
+      "DE8937040044053201300", "be16 and be32 types",
     ])
   }
 

@@ -67,6 +67,23 @@ import Testing
     ])
   }
 
+  /// Numbers of texts and logs that have a telephone number's groups.
+  @Test func otherNumbers() throws {
+    try expectNothing([
+      // Times, dates and a date that stands for never.
+      "Thu Feb 26 14:18:30 2015", "Date: Thu Feb 26 14:18:30 2015 -0800", "Updated Oct 30 2019",
+      "until 9999-12-31",
+      "since 1789-07-14",
+      // Identifiers after a word for telephones.
+      "call us about INV-2024-00123", "fix the callback (CVE-2026-68141)",
+      // Status and size, ZIP codes, decimal fractions, rows.
+      "\"GET /a.gif HTTP/1.0\" 200 2326 \"-\"", "Boston, MA 02110-1301, USA", "Boston,\n MA  02110-1301",
+      "+48.858370", "+12.500000", "10  20  30  40  50", "20 21 22 23 24 25 26 27",
+    ])
+    try expect(["+33.612345678", "+1.2125551234", "02110-13010"])
+    #expect(try found("Tel.-030 901820") == ["PHONE 030 901820"])
+  }
+
   /// A number ends where its country's lengths and groups do.
   @Test func besideOtherDigits() throws {
     for (text, expected) in [

@@ -58,46 +58,34 @@ struct PhoneContext {
     }
   }
 
-  private static let phoneKeys = Set(phoneWords.map { hash($0.utf8) })
-  private static let otherKeys = Set(otherWords.map { hash($0.utf8) })
+  private static let phoneKeys = keys(phoneWords)
+  private static let otherKeys = keys(otherWords)
 
-  private static let phoneWords = [
-    "tel", "tél", "tlf", "tfno", "tlfn", "telephone", "téléphone", "telefon", "telefono", "teléfono",
-    "telefone",
-    "telefoon", "telefonnummer", "telefonnr", "phone", "phones", "mobile", "mobil", "móvil", "movil", "mob",
-    "mobiltelefon", "mobilnummer", "cell", "cellphone", "celular", "cellulare", "cel", "portable", "handy",
-    "handynummer", "gsm", "fax", "telefax", "faks", "call", "called", "calling", "callback", "ring", "rang",
-    "dial", "sms", "whatsapp", "viber", "rufnummer", "anrufen", "ruf", "rückruf", "appelez", "appeler",
-    "llame",
-    "llamar", "llámame", "ligue", "chiamare", "chiama", "bel", "ring", "puhelin", "puh", "telefonszám",
-    "hotline",
-    "teléfonos", "telefoni", "тел", "телефон", "моб", "факс", "звоните", "τηλ", "τηλέφωνο", "טלפון", "هاتف",
-    "تلفن",
-    "फोन", "โทร", "điện", "thoại", "telepon", "hp", "msisdn", "caller", "callerid",
-  ]
+  @inline(never)
+  private static func keys(_ words: String) -> Set<UInt64> {
+    Set(words.split(separator: " ").map { hash($0.utf8) })
+  }
+
+  private static let phoneWords = """
+    tel tél tlf tfno tlfn telephone téléphone telefon telefono teléfono telefone telefoon telefonnummer \
+    telefonnr phone phones mobile mobil móvil movil mob mobiltelefon mobilnummer cell cellphone celular \
+    cellulare cel portable handy handynummer gsm fax telefax faks call called calling callback ring rang \
+    dial sms whatsapp viber rufnummer anrufen ruf rückruf appelez appeler llame llamar llámame ligue \
+    chiamare chiama bel ring puhelin puh telefonszám hotline teléfonos telefoni тел телефон моб факс звоните \
+    τηλ τηλέφωνο טלפון هاتف تلفن फोन โทร điện thoại telepon hp msisdn caller callerid
+    """
 
   /// Words of languages that are written without spaces.
   private static let phoneEndings = ["電話", "电话", "電話番号", "手机", "手機", "전화", "전화번호", "โทร", "โทรศัพท์"]
     .map { Array($0.utf8) }
 
-  private static let otherWords = [
-    "order", "orders", "invoice", "isbn", "issn", "doi", "id", "ids", "uid", "uuid", "ref", "reference",
-    "version",
-    "ver", "build", "sku", "ticket", "issue", "case", "account", "serial", "tracking", "parcel", "shipment",
-    "batch",
-    "lot", "part", "item", "article", "product", "ean", "upc", "gtin", "asin", "policy", "contract",
-    "bestellung",
-    "bestellnummer", "rechnung", "rechnungsnummer", "kundennummer", "auftrag", "auftragsnummer", "artikel",
-    "commande",
-    "facture", "pedido", "factura", "ordine", "fattura", "order_id", "timestamp", "epoch", "unix", "date",
-    "time", "pid",
-    "port", "line", "row", "page", "pages", "price", "total", "amount", "sum", "eur", "usd", "gbp", "chf",
-    "lat", "lon",
-    "lng", "latitude", "longitude", "sha", "md", "hash", "commit", "transaction", "txn", "receipt", "booking",
-    "imei",
-    "iccid", "vat", "ssn", "zip", "sequence", "offset", "size", "bytes", "count", "number_of", "hex", "oid",
-    "key",
-    "token", "code", "pin", "nummer", "pmid", "arxiv", "patent", "rfc", "iso", "din", "model", "population",
-    "ts",
-  ]
+  private static let otherWords = """
+    order orders invoice isbn issn doi id ids uid uuid ref reference version ver build sku ticket issue case \
+    account serial tracking parcel shipment batch lot part item article product ean upc gtin asin policy \
+    contract bestellung bestellnummer rechnung rechnungsnummer kundennummer auftrag auftragsnummer artikel \
+    commande facture pedido factura ordine fattura order_id timestamp epoch unix date time pid port line row \
+    page pages price total amount sum eur usd gbp chf lat lon lng latitude longitude sha md hash commit \
+    transaction txn receipt booking imei iccid vat ssn zip sequence offset size bytes count number_of hex \
+    oid key token code pin ieee ansi clause section dfars nummer pmid arxiv patent rfc iso din model population ts
+    """
 }

@@ -4,9 +4,9 @@ extension PhoneFinder {
   func national(_ groups: DigitGroups, at start: Int, behind last: Int) -> Int? {
     let fewest = regions.isEmpty ? Self.fewestNational : 4
     guard groups.digitCount(groups.count) >= fewest, !isDate(groups) else { return nil }
-    if isCurrency(before: start) { return nil }
+    if isCurrency(before: start) || isPostalCode(groups, at: start) { return nil }
     // Digits before a number that are not part of another one make it doubtful.
-    let isContinued = text[start - 1] == UInt8(ascii: " ") && text.isDigit(start - 2) && start - 2 >= last
+    let isContinued = isBehindNumber(start, last)
     var known: PhoneContext?
     func context() -> PhoneContext {
       if let known { return known }
@@ -18,7 +18,8 @@ extension PhoneFinder {
       let total = groups.digitCount(count)
       guard total >= fewest else { return nil }
       if isExact(groups, count), mayStop(groups, count, isExact: true), !isContinued || total > 8,
-        isExactEnough(groups, count) ? !context().isOther : context().isPhone
+        isExactEnough(groups, count) && !(isContinued && arePairs(groups, count))
+          ? !context().isOther : context().isPhone
       {
         return count
       }
@@ -33,6 +34,16 @@ extension PhoneFinder {
       if count == 1 ? isBare(groups) : isUsual(groups, count), !context().isOther { return count }
     }
     return nil
+  }
+
+  /// True if spaces and a number that is not part of what was found come before a place: in a row of numbers, or in
+  /// a log's `"GET / HTTP/1.1" 200 2326`.
+  private func isBehindNumber(_ start: Int, _ last: Int) -> Bool {
+    var end = start
+    while text[end - 1] == UInt8(ascii: " "), start - end < 8 { end -= 1 }
+    guard end < start else { return false }
+    if text[end - 1] == UInt8(ascii: "\"") { end -= 1 }
+    return text.isDigit(end - 1) && end - 1 >= last
   }
 
   private static let mostNational = 13
@@ -90,9 +101,13 @@ extension PhoneFinder {
 
   /// True unless other numbers are often written in the same groups.
   private func isExactEnough(_ groups: DigitGroups, _ count: Int) -> Bool {
-    if isCurrency(behind: groups.end(count - 1)) || isYears(groups, count) { return false }
+    if isCurrency(behind: groups.end(count - 1)) || isYears(groups, count) || isDayAndYear(groups, count) {
+      return false
+    }
     // Few digits with more after them are a part of a longer number.
-    if groups.digitCount(count) < 9, count < groups.count, groups.digits[0] != 0 { return false }
+    if groups.digitCount(count) < 9 || arePairs(groups, count), count < groups.count, groups.digits[0] != 0 {
+      return false
+    }
     return !isPlainAmount(groups, count)
   }
 
@@ -198,6 +213,18 @@ extension PhoneFinder {
     return groups.length(1) == 2 ? second == (first + 1) % 100 : first...2099 ~= second
   }
 
+  /// True for what follows a month's name: 30 2015.
+  private func isDayAndYear(_ groups: DigitGroups, _ count: Int) -> Bool {
+    count == 2 && groups.length(0) <= 2 && groups.length(1) == 4 && groups.separator(1) == UInt8(ascii: " ")
+      && groups.digits.number(groups.length(0)) <= 31
+      && Self.isYear(groups.digits.dropping(groups.length(0)).number(4))
+  }
+
+  /// True for two digits each, as in rows of numbers: 20 21 22 23 24.
+  private func arePairs(_ groups: DigitGroups, _ count: Int) -> Bool {
+    groups.digits[0] != 0 && (0..<count).allSatisfy { groups.length($0) == 2 }
+  }
+
   /// True if a date is written first: 2024-01-02, 01.02.2024, 01/02/24, with a time or without.
   private func isDate(_ groups: DigitGroups) -> Bool {
     guard groups.count >= 3, groups.separator(1) == groups.separator(2) else { return false }
@@ -208,11 +235,26 @@ extension PhoneFinder {
     )
     func isDay(_ one: Int, _ other: Int) -> Bool { one <= 31 && other <= 12 || one <= 12 && other <= 31 }
     guard lengths.1 <= 2 else { return false }
-    if lengths.0 == 4, lengths.2 <= 2 { return Self.isYear(numbers.0) && isDay(numbers.1, numbers.2) }
+    if lengths.0 == 4, lengths.2 <= 2 {
+      // 9999-12-31 stands for never.
+      return (1000...2199).contains(numbers.0) && isDay(numbers.1, numbers.2) || numbers == (9999, 12, 31)
+    }
     guard lengths.0 <= 2, isDay(numbers.0, numbers.1) else { return false }
     if lengths.2 == 4 { return Self.isYear(numbers.2) }
     return lengths.2 == 2 && groups.separator(1) != UInt8(ascii: " ")
       && (groups.count == 3 || groups.separator(3) != groups.separator(2))
+  }
+
+  /// The states of the USA whose ZIP codes begin with 0, the trunk prefix of many countries.
+  private static let statesOfZero = Set(words: "CT MA ME NH NJ PR RI VT")
+
+  /// True for `02110-1301` after `MA`.
+  private func isPostalCode(_ groups: DigitGroups, at start: Int) -> Bool {
+    guard groups.shape(2) == 0x45, groups.separator(1) == UInt8(ascii: "-") else { return false }
+    var end = start
+    while text[end - 1] <= 0x20 || text[end - 1] == UInt8(ascii: ","), 0 < end, start - end < 8 { end -= 1 }
+    guard end >= 2, !text.isWordByte(end - 3) else { return false }
+    return Self.statesOfZero.contains(String(decoding: text.bytes[end - 2..<end], as: UTF8.self))
   }
 
   private func isCurrency(before start: Int) -> Bool {

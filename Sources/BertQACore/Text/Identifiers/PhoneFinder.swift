@@ -18,7 +18,9 @@ struct PhoneFinder {
     let hasPlus = text[plus] == UInt8(ascii: "+")
     var groups = digits ?? DigitGroups(text, at: hasPlus ? plus + 1 : start, isOpen: isBracketed)
     // Islands have numbers of four digits.
-    guard groups.count > 0, groups.digits.count >= 4, mayBegin(at: start, behind: last) else { return nil }
+    guard groups.count > 0, groups.digits.count >= 4, mayBegin(at: start, behind: last),
+      !isSeconds(groups, at: start)
+    else { return nil }
     leaveOthers(&groups)
     let first = groups.digits
     let count: Int?
@@ -45,10 +47,17 @@ struct PhoneFinder {
     case UInt8(ascii: "-"), UInt8(ascii: "/"), UInt8(ascii: "."):
       if start - 1 == last, last > 0 { return true }
       if text.isDigit(start - 2) || text[start - 2] == UInt8(ascii: ")") { return false }
-      return !text.isWordByte(start - 2) && text[start - 1] != UInt8(ascii: ".")
-        || PhoneContext(text, before: start).isPhone
+      if !text.isWordByte(start - 2), text[start - 1] != UInt8(ascii: ".") { return true }
+      // "Tel.030 901820", but not "call about INV-2024-00123".
+      let context = PhoneContext(text, before: start)
+      return context.isPhone && context.word?.upperBound == start - 1
     default: return text[start] != UInt8(ascii: ":")
     }
+  }
+
+  /// True if the first group ends a time: `14:18:30 2015`.
+  private func isSeconds(_ groups: DigitGroups, at start: Int) -> Bool {
+    text[start - 1] == UInt8(ascii: ":") && text.isDigit(start - 2) && groups.length(0) == 2
   }
 
   /// Drops the groups from where something else begins: a card, an address, another number.
@@ -82,14 +91,18 @@ struct PhoneFinder {
     let digits = groups.digits.dropping(prefix)
     guard digits.count > 3, digits[digits.startIndex] != 0 else { return nil }
     let code = callingCode(digits)
+    // "+48.858370" may be a decimal fraction.
+    let isDecimal = groups.count == 2 && groups.separator(1) == UInt8(ascii: ".")
     if prefix > 0, groups.length(0) > prefix, groups.length(0) < prefix + (code?.length ?? 3) { return nil }
     for count in stride(from: groups.count, to: 0, by: -1) {
       guard let code, mayEnd(groups, count) else { continue }
       let national = nationalDigits(groups, count, behind: prefix + code.length)
       if isNumber(national, ofCallingCode: code.number) { return count }
+      if isDecimal { continue }
       let isPossible = isPossible(national, ofCallingCode: code.number)
       if isPossible, national.count <= Self.mostPlausible, !isAmount(groups, count) { return count }
     }
+    if isDecimal { return nil }
     for count in stride(from: groups.count, to: 0, by: -1) {
       let total = groups.digitCount(count) - prefix
       guard total <= NumberingPlans.mostDigits, mayEnd(groups, count) else { continue }

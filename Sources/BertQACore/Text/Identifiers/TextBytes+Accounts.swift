@@ -76,6 +76,7 @@ extension TextBytes {
     var remainder = Remainder97()
     var position = start + 4
     var characters = 4
+    var digits = 2
     var pieces = 1
     var isInFours = true
     var best: Range<Int>?
@@ -89,9 +90,11 @@ extension TextBytes {
       }
       guard isAlphanumeric(position) else { break }
       remainder.add(self[position])
+      if isDigit(position) { digits += 1 }
       characters += 1
       position += 1
-      guard characters >= Self.shortestIBAN, !isWordByte(position),
+      // Words have letters: "be16 and be32 types".
+      guard characters >= Self.shortestIBAN, 2 * digits >= characters, !isWordByte(position),
         pieces == 1 || isInFours || characters == length
       else { continue }
       var whole = remainder

@@ -153,8 +153,8 @@ extension TextBytes {
     }
   }
 
-  /// Returns the end of an address: at white space or a closing mark, and before punctuation and closing brackets of
-  /// the sentence around it.
+  /// Returns the end of an address: at white space, a closing mark or a closing bracket without its opening one, and
+  /// before punctuation of the sentence around it.
   func urlEnd(from start: Int) -> Int {
     var end = start
     // Opening minus closing brackets: round, square, curly.
@@ -165,10 +165,13 @@ extension TextBytes {
         UInt8(ascii: "`"):
         break scan
       case UInt8(ascii: "("): round += 1
+      case UInt8(ascii: ")") where round == 0: break scan
       case UInt8(ascii: ")"): round -= 1
       case UInt8(ascii: "["): square += 1
+      case UInt8(ascii: "]") where square == 0: break scan
       case UInt8(ascii: "]"): square -= 1
       case UInt8(ascii: "{"): curly += 1
+      case UInt8(ascii: "}") where curly == 0: break scan
       case UInt8(ascii: "}"): curly -= 1
       case 0x80...: if addressCharacter(at: end) == .end { break scan }
       default: break
@@ -181,11 +184,8 @@ extension TextBytes {
         UInt8(ascii: "?"), UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "~"), UInt8(ascii: "|"):
         break
       case UInt8(ascii: "(") where round > 0: round -= 1
-      case UInt8(ascii: ")") where round < 0: round += 1
       case UInt8(ascii: "[") where square > 0: square -= 1
-      case UInt8(ascii: "]") where square < 0: square += 1
       case UInt8(ascii: "{") where curly > 0: curly -= 1
-      case UInt8(ascii: "}") where curly < 0: curly += 1
       default: return end
       }
       end -= 1

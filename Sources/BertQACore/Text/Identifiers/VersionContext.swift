@@ -5,13 +5,13 @@ struct VersionContext {
   private var known: [UInt16] = []
   private static let mostKnown = 16
 
-  private static let words: Set<String> = [
-    "v", "ver", "version", "versions", "versionen", "versión", "versione", "versão", "release", "released",
-    "releases",
-    "rev", "revision", "build", "firmware", "upgrade", "upgraded", "update", "updated", "bump", "bumped",
-    "downgrade",
-    "downgraded", "changelog", "since", "tag", "patch", "hotfix", "rc", "changes",
-  ]
+  private static let words = Set(
+    words: """
+      v ver version versions versionen versión versione versão release released releases rev revision build \
+      firmware upgrade upgraded update updated bump bumped downgrade downgraded changelog since tag patch \
+      hotfix rc changes § section sections sec subsection clause clauses subclause paragraph article chapter \
+      appendix annex abschnitt kapitel ziffer artikel oid
+      """)
   private static let suffixes: [StaticString] = [
     "rc", "beta", "alpha", "pre", "dev", "snapshot", "release", "final",
   ]

@@ -152,11 +152,10 @@ private struct Name {
 
   /// The directories of Linux's root (Filesystem Hierarchy Standard). They are paths of one name; other words after
   /// a slash are not.
-  private static let roots: Set<String> = [
-    "bin", "boot", "dev", "etc", "home", "lib", "media", "mnt", "opt", "proc", "root", "run", "sbin", "srv",
-    "sys",
-    "tmp", "usr", "var",
-  ]
+  private static let roots = Set(
+    words: """
+      bin boot dev etc home lib media mnt opt proc root run sbin srv sys tmp usr var
+      """)
 
   /// - Parameter before: the byte before the name.
   func isPath(behind before: UInt8) -> Bool {
@@ -192,19 +191,13 @@ private struct Name {
 
   /// Endings of files and hosts that are not words, so that a full stop without a space after it does not make a
   /// name.
-  private static let endings: Set<String> = [
-    "apk", "bak", "bat", "bz2", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "deb", "dll",
-    "doc", "docx",
-    "exe", "gif", "gz", "h", "hpp", "htm", "html", "ini", "internal", "ipynb", "iso", "jar", "java", "jpeg",
-    "jpg", "js",
-    "json", "jsonl", "jsx", "kt", "lan", "list", "local", "log", "lua", "md", "mp3", "mp4", "odt", "pdf",
-    "php", "pl",
-    "png", "pptx", "ps1", "py", "rb", "rpm", "rs", "rst", "rtf", "scss", "sh", "sql", "sqlite", "svg",
-    "swift", "tar",
-    "tex", "tif", "tmp", "toml", "ts", "tsv", "tsx", "txt", "wav", "webp", "xls", "xlsx", "xml", "xz", "yaml",
-    "yml",
-    "zip",
-  ]
+  private static let endings = Set(
+    words: """
+      apk bak bat bz2 c cc cfg conf cpp cs css csv db deb dll doc docx exe gif gz h hpp htm html ini internal \
+      ipynb iso jar java jpeg jpg js json jsonl jsx kt lan list local log lua md mp3 mp4 odt pdf php pl png \
+      pptx ps1 py rb rpm rs rst rtf scss sh sql sqlite svg swift tar tex tif tmp toml ts tsv tsx txt wav webp \
+      xls xlsx xml xz yaml yml zip
+      """)
 
   /// Matches names with dots, `::` or `_` in them, or `()` after them.
   var isDotted: Bool {

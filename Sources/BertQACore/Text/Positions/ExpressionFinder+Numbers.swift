@@ -142,27 +142,22 @@ extension ExpressionFinder {
 
   // MARK: - Units
 
-  private static let scales: [StaticString] = ["hundred", "thousand", "million", "billion", "trillion", "bn"]
+  private static let scales = [[UInt8]](words: "hundred thousand million billion trillion bn")
 
   /// Signs of units, longer ones before their prefixes; no words, which are answers by themselves.
-  private static let units: [StaticString] = [
-    "km/h", "km²", "km2", "km", "kg", "kWh", "kW", "kHz", "kB", "cm²", "cm", "mm²", "mm", "mg", "ml", "ms",
-    "mph",
-    "m/s", "m²", "m³", "MHz", "MWh", "MW", "MB", "GHz", "GWh", "GW", "GB", "TWh", "TB", "Hz", "Wh", "ft",
-    "lbs", "lb",
-    "oz", "a.m.", "p.m.", "am", "pm", "AM", "PM", "A.M.", "P.M.", "°C", "°F", "°", "%", "€", "£", "$", "¥",
-    "m",
-  ]
+  private static let units = [[UInt8]](
+    words: """
+      km/h km² km2 km kg kWh kW kHz kB cm² cm mm² mm mg ml ms mph m/s m² m³ MHz MWh MW MB GHz GWh GW GB TWh TB \
+      Hz Wh ft lbs lb oz a.m. p.m. am pm AM PM A.M. P.M. °C °F ° % € £ $ ¥ m
+      """)
 
   /// Returns the end of a word of the list after one space.
-  private func endOfWord(behindSpaceAt position: Int, among words: [StaticString]) -> Int? {
+  private func endOfWord(behindSpaceAt position: Int, among words: [[UInt8]]) -> Int? {
     guard let space = space(at: position) else { return nil }
     let start = position + space
     for word in words {
-      let end = start + word.utf8CodeUnitCount
-      let isThere = word.withUTF8Buffer { word in
-        word.indices.allSatisfy { text[start + $0] == word[$0] }
-      }
+      let end = start + word.count
+      let isThere = word.indices.allSatisfy { text[start + $0] == word[$0] }
       if isThere, !text.isWordByte(end), text.nameLetter(at: end) == 0, !isSuperscript(end) { return end }
     }
     return nil

@@ -20,8 +20,8 @@ struct ExpressionFinder {
   /// Returns the expression that lies on both sides of a place.
   private func expression(across cut: Int) -> Range<Int>? {
     guard cut > 0, cut < text.count else { return nil }
-    return url(across: cut) ?? email(across: cut) ?? name(across: cut) ?? number(across: cut)
-      ?? abbreviation(across: cut)
+    return url(across: cut) ?? email(across: cut) ?? identifier(across: cut) ?? name(across: cut)
+      ?? number(across: cut) ?? abbreviation(across: cut)
   }
 
   static func isInside(_ cut: Int, _ range: Range<Int>) -> Bool {
@@ -68,9 +68,7 @@ struct ExpressionFinder {
     return position..<(part[end] == UInt8(ascii: "/") ? part.urlEnd(from: end) : end)
   }
 
-  private static let topLevelDomains: Set<String> = [
-    "com", "org", "net", "edu", "gov", "mil", "info", "io", "uk", "eu", "de", "fr", "jp", "cn", "ru",
-  ]
+  private static let topLevelDomains = Set(words: "com org net edu gov mil info io uk eu de fr jp cn ru")
 
   /// Returns one of the addresses whose @ is next to the cut or in the run of their characters around it.
   private func email(across cut: Int) -> Range<Int>? {
@@ -110,6 +108,26 @@ struct ExpressionFinder {
       return true
     default: return false
     }
+  }
+
+  // MARK: - Numbers of accounts and telephones
+
+  /// No IBAN or telephone number is longer as written.
+  private static let longestIdentifier = 48
+
+  /// Matches IBANs, and telephone numbers with a plus sign, an area code in brackets or a word such as "Tel." before.
+  private func identifier(across cut: Int) -> Range<Int>? {
+    let phones = PhoneFinder(text: text, regions: [])
+    for start in max(0, cut - Self.longestIdentifier)..<cut where !text.isWordByte(start - 1) {
+      let isMarked = text[start] == UInt8(ascii: "+") || text[start] == UInt8(ascii: "(")
+      let isPhone = isMarked || text.isDigit(start) && PhoneContext(text, before: start).isPhone
+      if let range = isPhone ? phones.range(at: start, behind: 0, nil) : text.iban(at: start),
+        Self.isInside(cut, range)
+      {
+        return range
+      }
+    }
+    return nil
   }
 
   // MARK: - Abbreviations

@@ -1,52 +1,43 @@
 /// Dots that do not end a sentence: those of initials, abbreviations and list numbers.
 extension SentenceFinder {
   /// Abbreviations that precede a name or number far more often than they end a sentence.
-  static let leading: Set<String> = [
-    "Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Mt", "Ft", "Gen", "Col", "Capt", "Lt", "Sgt", "Rev", "Hon", "Gov",
-    "Sen",
-    "Rep", "Pres", "vs", "cf", "approx", "Mme", "Mlle", "Sra", "Srta", "Dra", "Sig", "Dott", "Hr", "Fr",
-    "bzw", "vgl",
-    "Mio", "Mrd", "ул", "им", "гг",
-  ]
+  static let leading = Set(
+    words: """
+      Mr Mrs Ms Dr Prof St Mt Ft Gen Col Capt Lt Sgt Rev Hon Gov Sen Rep Pres vs cf approx Mme Mlle Sra Srta \
+      Dra Sig Dott Hr Fr bzw vgl incl excl inkl zzgl ggf evtl Univ Inst Hrsg Mio Mrd ул им гг
+      """)
 
   /// Abbreviations that end a name. A sentence may end there, too.
-  static let closing: Set<String> = ["Inc", "Ltd", "Corp", "Bros", "Co", "Esq", "Jr", "Sr", "al"]
+  static let closing = Set(words: "Inc Ltd Corp Bros Co Esq Jr Sr al Ave Blvd Rd")
 
   /// Abbreviations that precede a number.
-  private static let leadingNumbers: Set<String> = [
-    "No", "no", "Nos", "nos", "Nr", "Fig", "fig", "Figs", "Vol", "vol", "Art", "art", "Sec", "sec", "Ch",
-    "ch", "pp", "ca",
-    "Abb", "Bd", "Tab", "núm", "pág", "стр", "Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sep", "Sept",
-    "Oct",
-    "Nov", "Dec",
-  ]
+  private static let leadingNumbers = Set(
+    words: """
+      No no Nos nos Nr Fig fig Figs Vol vol Art art Sec sec Ch ch pp ca Tel tel Apt App Chap Eq Eqs Kap Abs Ziff Anm para paras Ref Refs Rs Sect Str str max ext Abb Bd Tab núm pág стр Jan Feb Mar Apr \
+      Jun Jul Aug Sep Sept Oct Nov Dec
+      """)
 
   /// Words that sentences begin with and names do not.
-  private static let starters: Set<String> = [
-    "a", "after", "all", "also", "an", "and", "another", "are", "as", "at", "because", "before", "both",
-    "but", "by",
-    "can", "did", "do", "does", "during", "each", "for", "from", "had", "has", "have", "he", "her", "here",
-    "his", "how",
-    "however", "i", "if", "in", "is", "it", "its", "many", "most", "my", "no", "not", "of", "on", "one", "or",
-    "other",
-    "our", "she", "since", "so", "some", "that", "the", "their", "then", "there", "these", "they", "this",
-    "those",
-    "thus", "to", "was", "we", "were", "what", "when", "where", "which", "while", "who", "why", "with", "yes",
-    "yet",
-    "you", "your",
-  ]
+  private static let starters = Set(
+    words: """
+      a after all also an and another are as at because before both but by can did do does during each for \
+      from had has have he her here his how however i if in is it its many most my no not of on one or other \
+      our she since so some that the their then there these they this those thus to was we were what when \
+      where which while who why with yes yet you your
+      """)
 
   /// Words that follow the dot of German dates and ordinals: `3. Oktober`.
-  private static let germanDates: Set<String> = [
-    "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
-    "Dezember", "Jahrhundert", "Jahrhunderts",
-  ]
+  private static let germanDates = Set(
+    words: """
+      Januar Februar März April Mai Juni Juli August September Oktober November Dezember Jahrhundert \
+      Jahrhunderts
+      """)
 
   /// Nouns that a letter numbers: vitamin C.
-  private static let lettered: Set<String> = [
-    "appendix", "class", "figure", "grade", "group", "hepatitis", "option", "part", "plan", "section", "type",
-    "vitamin",
-  ]
+  private static let lettered = Set(
+    words: """
+      appendix class figure grade group hepatitis option part plan section type vitamin
+      """)
 
   private static let longest = 12
 
@@ -71,9 +62,9 @@ extension SentenceFinder {
       return word.first?.isLowercase == true && parts.count == 2 && parts[1] != "m" || !isStarter(at: next)
     }
     if word.count == 1 { return isInitial(start: start, dot: dot, content: content, next: next) }
-    if Self.leadingNumbers.contains(word) {
+    if Self.leadingNumbers.contains(word) || word.hasSuffix("str") {
       let marks = TextBytes(bytes: text)
-      return marks.isDigit(next) || marks[next] == UInt8(ascii: "#")
+      return marks.isDigit(next) || marks[next] == UInt8(ascii: "#") || marks[next] == UInt8(ascii: "+")
     }
     return Self.leading.contains(word) || Self.closing.contains(word) && !isStarter(at: next)
   }

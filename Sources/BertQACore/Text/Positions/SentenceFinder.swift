@@ -5,7 +5,8 @@
 /// - Those of ASCII and `…` do so only where the text ends, or where white space and then something other than a
 ///   lower-case letter or `,` `;` `:` follows.
 /// - A single `.` does not after an initial or abbreviation: `SentenceFinder+Abbreviations.swift`.
-/// - A blank line and U+2029 always end one; a single line break is a space like any other.
+/// - A blank line and U+2029 always end one; a single line break is a space like any other, except between the
+///   lines of lists, tables, forms and others: `SentenceFinder+Lines.swift`.
 /// - Nothing further than `reach` bytes from the range is looked at: a longer sentence is cut at white
 ///   space there if possible, and never inside a character.
 struct SentenceFinder {
@@ -123,7 +124,11 @@ extension SentenceFinder {
   private func sentenceEnd(at position: Int, content: Int, limit: Int) -> Boundary {
     let first = UTF8Codec.decode(text, at: position)
     if Self.isLineBreak(first.scalar) {
-      if first.scalar == 0x2029 || isBlankLine(behind: position, limit: limit) { return .end(position) }
+      if first.scalar == 0x2029 || isBlankLine(behind: position, limit: limit)
+        || separatesLines(position, content: content, limit: limit)
+      {
+        return .end(position)
+      }
       return .none(next: position + first.size)
     }
     var end = position

@@ -26,6 +26,12 @@ import Testing
     ("see www.«example».org: it", "www.example.org"),
     ("read «example».org/news/1, it", "example.org/news/1"),
     ("read «it».He said", "it"),
+    // Numbers of accounts and telephones.
+    ("to IBAN «DE89» 3704 0044 0532 0130 00, BIC", "DE89 3704 0044 0532 0130 00"),
+    ("call +33 «6 12 34» 56 78 or", "+33 6 12 34 56 78"),
+    ("fax: («412») 268-7395", "(412) 268-7395"),
+    ("Tel. 030 «901820».", "030 901820"),
+    ("rows of «12» 34 56 78 each", "12"),
     // Numbers.
     ("it cost $«5» in all", "$5"),
     ("it cost «5» million dollars", "5 million"),

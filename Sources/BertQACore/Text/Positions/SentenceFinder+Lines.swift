@@ -1,0 +1,128 @@
+/// Line breaks that end a sentence although no blank line follows: those of lists, tables, forms, logs, subtitles and
+/// quoted mail. In other texts lines are wrapped.
+extension SentenceFinder {
+  /// - Parameters:
+  ///   - lineBreak: a line break that no blank line follows.
+  ///   - content: where the sentence begins.
+  func separatesLines(_ lineBreak: Int, content: Int, limit: Int) -> Bool {
+    let bytes = TextBytes(bytes: text)
+    var start = lineBreak
+    while start > 0, lineBreak - start < Self.reach, !Line.isBreak(bytes[start - 1]) { start -= 1 }
+    let line = Line(bytes, from: start, limit: lineBreak)
+    let behind = lineBreak + (bytes[lineBreak] == 0x0D && bytes[lineBreak + 1] == 0x0A ? 2 : 1)
+    let next = Line(bytes, from: behind, limit: limit)
+    // A sentence has lines before this one only if they are wrapped.
+    let first = content < start ? Line(bytes, from: content, limit: lineBreak) : line
+    if line.quotes != next.quotes || line.isRule || next.isRule || line.isRow || next.isRow { return true }
+    if next.isBullet { return !line.isComment(before: next) }
+    if line.isHeading != next.isHeading { return true }
+    if next.isNumbered { return first.isNumbered || bytes[line.end - 1] == UInt8(ascii: ":") }
+    if next.hasKey, first.hasKey || line.hasKey, !next.isLowercase || line.hasKey && line.count < Line.wrapped
+    {
+      return true
+    }
+    return line.hasTime && next.hasTime || line.hasColumns && next.hasColumns
+  }
+}
+
+/// A line without its indentation and the `>` of quoted mail. Reads at most `longest` bytes.
+private struct Line {
+  private let text: TextBytes
+  private let start: Int
+  /// Before the line break or the limit.
+  let end: Int
+  private(set) var quotes = 0
+
+  /// Wrapped lines are seldom shorter.
+  static let wrapped = 50
+  private static let longest = 200
+
+  init(_ text: TextBytes, from start: Int, limit: Int) {
+    self.text = text
+    var position = start
+    while position < limit, Self.isSpace(text[position]) || text[position] == UInt8(ascii: ">") {
+      if text[position] == UInt8(ascii: ">") { quotes += 1 }
+      position += 1
+    }
+    self.start = position
+    while position < limit, position - self.start < Self.longest, !Self.isBreak(text[position]) {
+      position += 1
+    }
+    end = position
+  }
+
+  static func isBreak(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+  var count: Int { end - start }
+
+  var isLowercase: Bool { TextBytes.isLetter(text[start]) && text[start] & 0x20 != 0 }
+
+  // MARK: - Kinds of lines
+
+  /// Matches `-----`, `=====`, the `--` before a signature, an empty line of quoted mail, and the times of a subtitle.
+  var isRule: Bool {
+    var position = start
+    while position < end, text[position] != UInt8(ascii: ">") { position += 1 }
+    if position < end, position > start, text.has("--", at: position - 2) { return true }
+    return (start..<end).allSatisfy { Self.isSpace(text[$0]) || "=-*_~+".utf8.contains(text[$0]) }
+  }
+
+  /// A row of a table in Markdown.
+  var isRow: Bool { text[start] == UInt8(ascii: "|") }
+
+  /// Matches `# Heading`.
+  var isHeading: Bool {
+    var position = start
+    while text[position] == UInt8(ascii: "#") { position += 1 }
+    return position > start && position - start <= 6 && text[position] == 0x20
+  }
+
+  var isBullet: Bool {
+    let unit = UTF8Codec.decode(text.bytes, at: min(start, text.count - 1))
+    return "-*+•‣⁃▪●◦–—".unicodeScalars.contains(unit.unicodeScalar) && Self.isSpace(text[start + unit.size])
+  }
+
+  /// True if both lines are of a comment in C, where each begins with an asterisk.
+  func isComment(before next: Line) -> Bool {
+    text[start] == UInt8(ascii: "*") && text[next.start] == UInt8(ascii: "*") && count >= Self.wrapped
+      && text[next.start + 2] & 0x20 != 0
+  }
+
+  /// Matches `1.`, `1)`, `a)`, `(a)`, `(iv)`.
+  var isNumbered: Bool {
+    var position = start
+    if text[position] == UInt8(ascii: "(") { position += 1 }
+    let first = position
+    while text.isAlphanumeric(position), position - first < 4 { position += 1 }
+    guard position > first, Self.isSpace(text[position + 1]) else { return false }
+    return text[position] == UInt8(ascii: ")")
+      || text[position] == UInt8(ascii: ".") && text.isDigit(position - 1)
+  }
+
+  /// Matches `Date of birth: 1984`, `**Date:** 1984` and `Notes:`.
+  var hasKey: Bool {
+    var position = start
+    while position < end, position - start < 40, text[position] != UInt8(ascii: ":") {
+      if text[position] == UInt8(ascii: ".") && Self.isSpace(text[position + 1]) { return false }
+      position += 1
+    }
+    guard position > start, text[position] == UInt8(ascii: ":") else { return false }
+    repeat { position += 1 } while text[position] == UInt8(ascii: "*") || text[position] == UInt8(ascii: "_")
+    return position >= end || Self.isSpace(text[position])
+  }
+
+  /// True if a time of day begins the line or follows a date.
+  var hasTime: Bool {
+    (start..<min(end, start + 48)).contains {
+      guard text[$0] == UInt8(ascii: ":"), text.isDigit($0 - 1), text.isDigit($0 + 1) else { return false }
+      return $0 < start + 20 || text[$0 + 3] == UInt8(ascii: ":") && text.isDigit($0 + 4)
+    }
+  }
+
+  /// True if a tab or three spaces are between words.
+  var hasColumns: Bool {
+    (start + 1..<max(start + 1, end)).contains { text[$0] == 0x09 || text.has("   ", at: $0) && $0 + 3 < end }
+  }
+}

@@ -34,11 +34,9 @@ private func entities(
   _ lists: UnsafePointer<OpaquePointer?>?, _ count: Int, _ monitor: CallMonitor
 ) throws(BertQAError) -> [[Entity]] {
   var entities = try [[Entity]](resultCapacity: count, monitor)
-  guard count > 0 else { return entities }
-  let lists = try required(lists, "lists")
-  for index in 0..<count {
+  for (index, list) in try elements(lists, count, "lists").enumerated() {
     try check(item: index, monitor)
-    guard let list = EntityListHandle.borrowed(lists[index])?.list else { continue }
+    guard let list = EntityListHandle.borrowed(list)?.list else { continue }
     entities.append(list.entities)
   }
   return entities
@@ -141,27 +139,20 @@ public func bertqa_entity_list_create(
     let text = try textArgument(text, length, "text")
     var parts = try [(label: String, bytes: TextRange, score: Float, reason: EntityReason?)](
       checkedCapacity: count, monitor)
-    if count > 0 {
-      let ranges = try required(ranges, "ranges")
-      var labels: [[UInt8]: String] = [:]
-      for index in 0..<count {
-        try check(item: index, monitor)
-        let range = ranges[index]
-        let bytes = Array(try textArgument(range.label, range.label_length, "label"))
-        var known = labels[bytes]
-        if known == nil { known = try labelArgument(range.label, range.label_length, "label") }
-        guard let label = known else { continue }
-        labels[bytes] = label
-        guard range.bytes.start <= range.bytes.end, range.bytes.end <= UInt(text.count) else {
-          throw BertQAError(
-            .invalidArgument, argument: "ranges",
-            "has bytes \(range.bytes.start) to \(range.bytes.end) at \(index), but the text has \(text.count)"
-          )
-        }
-        try checkReserved(range.reserved)
-        parts.append(
-          (label, TextRange(start: Int(range.bytes.start), end: Int(range.bytes.end)), range.score, nil))
+    var labels: [[UInt8]: String] = [:]
+    for (index, range) in try elements(ranges, count, "ranges").enumerated() {
+      try check(item: index, monitor)
+      let bytes = Array(try textArgument(range.label, range.label_length, "label"))
+      let label = try labels[bytes] ?? labelArgument(range.label, range.label_length, "label")
+      labels[bytes] = label
+      guard range.bytes.start <= range.bytes.end, range.bytes.end <= UInt(text.count) else {
+        throw BertQAError(
+          .invalidArgument, argument: "ranges",
+          "has bytes \(range.bytes.start) to \(range.bytes.end) at \(index), but the text has \(text.count)")
       }
+      try checkReserved(range.reserved)
+      parts.append(
+        (label, TextRange(start: Int(range.bytes.start), end: Int(range.bytes.end)), range.score, nil))
     }
     return try EntityListHandle(try EntityList(of: text, parts, call: call), monitor)
   }

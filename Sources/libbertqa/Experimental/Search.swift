@@ -187,9 +187,9 @@ public func bertqa_search_answer(
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try answerOptions(options)
     try checkCount(count)
-    let texts = try readItems(count, in: "passages", options.marshallingCall) { index throws(BertQAError) in
-      let passage = try required(passages, "passages")[index]
-      return QuestionItem.Document.text(try textArgument(passage.text, passage.length, "text"))
+    let texts = try readItems(passages, count, "passages", options.marshallingCall) {
+      passage throws(BertQAError) in
+      QuestionItem.Document.text(try textArgument(passage.text, passage.length, "text"))
     }
     let result = try context.answer(search, passages: texts, options: options)
     return try AnswersHandle(result, CallMonitor(options.marshallingCall))

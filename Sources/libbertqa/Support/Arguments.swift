@@ -27,6 +27,13 @@ func required<T>(_ pointer: T?, _ name: StaticString) throws(BertQAError) -> T {
   return pointer
 }
 
+/// Returns the elements of an array argument, which may be NULL if `count` is 0.
+func elements<Element>(
+  _ array: UnsafePointer<Element>?, _ count: Int, _ name: StaticString
+) throws(BertQAError) -> UnsafeBufferPointer<Element> {
+  UnsafeBufferPointer(start: count > 0 ? try required(array, name) : nil, count: count)
+}
+
 /// Returns a path argument, which ends with a NUL.
 func pathArgument(
   _ pointer: UnsafePointer<CChar>?, _ name: StaticString

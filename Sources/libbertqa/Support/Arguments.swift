@@ -68,6 +68,21 @@ func checkRoom(_ length: Int, _ expected: Int, _ name: StaticString) throws(Bert
   }
 }
 
+/// Sets `needed` to the size of a result in bytes and returns the caller's memory for it; nil if the result is empty.
+/// - Throws: `.invalidArgument` if the memory is too small.
+func room(
+  for count: Int, _ output: UnsafeMutableRawPointer?, _ name: StaticString, _ capacity: Int,
+  _ needed: UnsafeMutablePointer<Int>
+) throws(BertQAError) -> UnsafeMutableRawPointer? {
+  needed.pointee = count
+  // A size_t above Int.max arrives here as a negative number.
+  guard capacity < 0 || count <= capacity else {
+    throw BertQAError(
+      .invalidArgument, argument: "capacity", "is \(capacity), but the result has \(count) bytes")
+  }
+  return count > 0 ? try required(output, name) : nil
+}
+
 /// Writes a result into a caller's struct of any version, up to its struct_size, which does not change.
 func write<Value>(
   _ value: Value, to pointer: UnsafeMutablePointer<Value>, _ name: StaticString

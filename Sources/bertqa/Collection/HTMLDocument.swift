@@ -124,11 +124,10 @@ struct HTMLDocument {
         var words: [UInt8] = []
         var part = node.pointee.children
         while let one = part {
-          if let content = one.pointee.content { PlainText.append(String(cString: content).utf8, to: &words) }
+          if let content = one.pointee.content { words += String(cString: content).utf8 }
           part = one.pointee.next
         }
-        let text = PlainText.trimmed(String(decoding: words, as: UTF8.self))
-        title = text.isEmpty ? nil : Array(text.utf8)
+        title = PlainText.line(String(decoding: words, as: UTF8.self)).map { Array($0.utf8) }
         return
       }
       child = node.pointee.next

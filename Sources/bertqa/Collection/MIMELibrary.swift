@@ -147,8 +147,8 @@ struct MIMELibrary {
     (0..<max(0, partCount(multipart))).compactMap { partAt(multipart, $0) }
   }
 
-  /// Returns the decoded text of a part of text.
-  func text(_ part: Object) -> String? { taken(textOfPart(part)) }
+  /// Returns the decoded text of a part of text; empty if it cannot be decoded.
+  func text(_ part: Object) -> String { taken(textOfPart(part)) ?? "" }
 
   private func taken(_ string: UnsafeMutablePointer<CChar>?) -> String? {
     guard let string else { return nil }

@@ -218,7 +218,7 @@ struct SourceReading {
     let line = command.split(separator: "{}", omittingEmptySubsequences: false).joined(separator: quoted)
     // A command that reads its standard input would wait for it, or take what '-' is to read.
     guard let pipe = popen("exec </dev/null\n\(line)", "re") else {
-      throw ToolError(.resources, "cannot start '\(command)': \(String(cString: strerror(errno)))")
+      throw ToolError.system("cannot start '\(command)'", errno)
     }
     var text: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)

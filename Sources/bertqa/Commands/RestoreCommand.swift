@@ -74,10 +74,7 @@ struct RestoreCommand: Command {
     let buffer = ByteBuffer()
     var isEnd = false
     while !isEnd {
-      try buffer.reserve(1 << 16)
-      let count = try input.read(into: buffer.rawRoom)
-      buffer.extend(by: count)
-      isEnd = count == 0
+      isEnd = try buffer.fill(atMost: 1 << 16, input.read) == 0
       var start = 0
       while start < buffer.count {
         guard

@@ -150,6 +150,6 @@ enum FileWriting {
   }
 
   static func failed(_ path: String, _ number: Int32) -> ToolError {
-    ToolError(.resources, "cannot write \(path): \(String(cString: strerror(number)))")
+    .system("cannot write \(path)", number)
   }
 }

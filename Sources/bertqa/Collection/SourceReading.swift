@@ -191,14 +191,12 @@ struct SourceReading {
   }
 
   private func form(_ format: RecordFormat) throws(ToolError) -> RecordForm {
-    func path(_ given: ParsedOption?, _ name: StaticString) throws(ToolError) -> FieldPath {
-      guard let given else { return FieldPath(member: Array(name.description.utf8)) }
-      return try FieldPath(given, isColumn: format.isTable)
-    }
-    var texts = [try path(textField, "text")]
-    if let idField { texts.append(try path(idField, "")) }
+    var texts = [try FieldPath(textField, otherwise: "text", isColumn: format.isTable)]
+    if let idField { texts.append(try FieldPath(idField, isColumn: format.isTable)) }
     let requiredCount = texts.count
-    for field in [titleField].compactMap({ $0 }) + storedFields { texts.append(try path(field, "")) }
+    for field in [titleField].compactMap({ $0 }) + storedFields {
+      texts.append(try FieldPath(field, isColumn: format.isTable))
+    }
     return RecordForm(
       format: format,
       fields: RecordFields(

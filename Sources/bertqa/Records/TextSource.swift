@@ -5,7 +5,7 @@ struct TextSource {
   /// nil for the operands.
   let file: ArgumentText?
   /// The line number in the file, from 1; nil if the whole file is one text.
-  var line: Int?
+  private(set) var line: Int?
   private var operands: [ArgumentText] = []
   private(set) var reading = InputText.Reading()
 
@@ -86,6 +86,15 @@ struct TextSource {
   func read() throws(ToolError) -> InputText {
     guard let file else { return InputText(joining: operands) }
     return try InputText(file, reading)
+  }
+
+  /// Returns each line of the source's text as a source of its own.
+  func lines(of input: InputText) -> [(source: TextSource, text: UnsafeBufferPointer<UInt8>)] {
+    input.lines.enumerated().map { index, text in
+      var line = self
+      line.line = index + 1
+      return (line, text)
+    }
   }
 
   /// The name in columns and messages.

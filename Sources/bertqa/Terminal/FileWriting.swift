@@ -39,9 +39,9 @@ enum FileWriting {
 
   /// Replaces a regular file and returns a descriptor of the new one.
   /// - Parameters:
-  /// - isDurable: true returns only after the file is on disk.
-  /// - prepare: called with the new file's descriptor before the file is renamed into place; returns 0 or
-  ///   errno.
+  ///   - isDurable: true returns only after the file is on disk.
+  ///   - prepare: called with the new file's descriptor before the file is renamed into place; returns 0 or
+  ///     errno.
   static func replaceFile(
     _ path: String, with text: String, isDurable: Bool, _ prepare: (Int32) -> Int32
   ) throws(ToolError) -> Int32 {

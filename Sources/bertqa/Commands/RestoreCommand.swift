@@ -60,7 +60,7 @@ struct RestoreCommand: Command {
   }
 
   private init(_ arguments: ParsedArguments) throws(ToolError) {
-    form = try arguments.last(.format)?.choice(from: Form.allCases.map { (key: $0.rawValue, value: $0) })
+    form = try arguments.last(.format)?.choice()
     delimiter = try arguments.last(.delimiter)?.delimiter()
     if delimiter != nil, form ?? .csv != .csv { throw arguments.usage("--delimiter goes with --format csv") }
   }

@@ -6,7 +6,7 @@ enum Terminal {
     case auto, always, never
 
     init(_ given: ParsedOption) throws(ToolError) {
-      self = given.text == nil ? .always : try given.choice(from: Self.allCases.map { ($0.rawValue, $0) })
+      self = given.text == nil ? .always : try given.choice()
     }
   }
 

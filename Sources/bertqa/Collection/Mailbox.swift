@@ -107,8 +107,7 @@ final class Mailbox {
     var writer = JSONWriter()
     writer.object { writer in
       for (key, value) in fields {
-        writer.key(key)
-        writer.string(value)
+        writer.string(key, value)
       }
     }
     return writer.bytes

@@ -183,8 +183,7 @@ struct SourceReading {
     var writer = JSONWriter()
     writer.object { writer in
       for (field, value) in zip(storedFields, values) where !value.isEmpty {
-        writer.key(field.string)
-        writer.string(value)
+        writer.string(field.string, value)
       }
     }
     return writer.bytes

@@ -105,11 +105,9 @@ struct TextSource {
 
   /// Writes "file" (null for operands) and, if the text is a line, "line".
   func writeMembers(to writer: inout JSONWriter) {
-    writer.key("file")
-    if let file { writer.string(file.bytes) } else { writer.null() }
+    writer.optional("file", file?.bytes)
     if let line {
-      writer.key("line")
-      writer.integer(line)
+      writer.integer("line", line)
     }
   }
 

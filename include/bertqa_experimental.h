@@ -737,7 +737,7 @@ void bertqa_patterns_options_init(bertqa_patterns_options *options, size_t struc
 
 /* Sets *patterns to the sum of those with these names, in lower case and without "BERTQA_PATTERN_", or
  * of groups of them: "all" (those that are safe everywhere), "us", "uk", "eu", "br", "in", "au"; commas
- * separate them: "all,us". Errors: INVALID_ARGUMENT, with the known names. */
+ * separate them, with or without spaces: "all, us". Errors: INVALID_ARGUMENT, with the known names. */
 BERTQA_MUST_CHECK bertqa_status bertqa_patterns_named(const char *names, size_t length,
                                                       bertqa_pattern *patterns);
 

@@ -18,7 +18,7 @@ enum PythonModule {
     let arguments: [UnsafeMutablePointer<CChar>?] =
       before.map { strdup($0) } + words.map { strdup($0.pointer) } + [nil]
     execvp(python, arguments)
-    return ToolError(.resources, "cannot start \(python): \(String(cString: strerror(errno)))")
+    return .system("cannot start \(python)", errno)
   }
 
   /// True if this Python exists and has the module.

@@ -18,8 +18,24 @@ struct SharedLibrary {
     self.handle = handle
   }
 
+  /// Opens the first of several versions of a library that is there.
+  /// - Parameters:
+  ///   - work: what needs it, such as "mail".
+  ///   - library: its name in the message.
+  ///   - package: that of Debian.
+  init(_ names: String..., for work: String, library: String, package: String) throws(ToolError) {
+    guard let found = names.lazy.compactMap({ try? SharedLibrary($0) }).first else {
+      throw ToolError(
+        .input,
+        "\(work) needs \(library), which is not there: install it (on Debian the package \(package))")
+    }
+    self = found
+  }
+
   /// - Parameter type: the C function pointer type that the library's header declares.
-  func function<Function>(_ symbol: String, as type: Function.Type) throws(ToolError) -> Function {
+  func function<Function>(
+    _ symbol: String, as type: Function.Type = Function.self
+  ) throws(ToolError) -> Function {
     guard let address = dlsym(handle, symbol) else {
       throw ToolError(.input, "\(name) on this machine is too old: it has no \(symbol)")
     }

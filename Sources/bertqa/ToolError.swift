@@ -1,4 +1,5 @@
 import BertQACore
+import Glibc
 
 /// The exit codes, which every help text and the manual page document.
 enum ExitCode: Int32 {
@@ -27,6 +28,11 @@ struct ToolError: Error {
   /// A usage error with a hint at the help.
   static func usage(_ message: String, command: String) -> ToolError {
     ToolError(.usage, "\(message); try '\(command) --help'")
+  }
+
+  /// A failed system call, with the system's reason.
+  static func system(_ what: String, _ number: Int32) -> ToolError {
+    ToolError(.resources, "\(what): \(String(cString: strerror(number)))")
   }
 
   /// An error that concerns one text only, so that the command can continue with others.

@@ -27,10 +27,8 @@ public func bertqa_answer_batch(
   batchStatus(count, answers, "answers", statuses) { output throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try answerOptions(options)
-    let pairs = try required(pairs, "pairs")
-    try output.fill(from: "pairs", options, AnswersHandle.init) { index throws(BertQAError) in
-      let pair = pairs[index]
-      return QuestionItem(
+    try output.fill(from: pairs, "pairs", options, AnswersHandle.init) { pair throws(BertQAError) in
+      QuestionItem(
         question: try textArgument(pair.question, pair.question_length, "question"),
         document: .text(try textArgument(pair.document, pair.document_length, "document")))
     } each: { pairs, options throws(BertQAError) in
@@ -45,10 +43,9 @@ public func bertqa_answer_documents(
   _ documents: UnsafePointer<bertqa_text>?, _ count: Int, _ options: UnsafePointer<bertqa_answer_options>?,
   _ answers: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  answeredDocuments(context, question, question_length, count, options, answers) {
-    index throws(BertQAError) in
-    let document = try required(documents, "documents")[index]
-    return .text(try textArgument(document.text, document.length, "text"))
+  answeredDocuments(context, question, question_length, documents, count, options, answers) {
+    document throws(BertQAError) in
+    .text(try textArgument(document.text, document.length, "text"))
   }
 }
 
@@ -58,23 +55,24 @@ public func bertqa_documents_answer(
   _ question: UnsafePointer<CChar>?, _ question_length: Int, _ options: UnsafePointer<bertqa_answer_options>?,
   _ answers: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  answeredDocuments(context, question, question_length, count, options, answers) {
-    index throws(BertQAError) in
-    .prepared(try DocumentHandle.borrowed(required(documents, "documents")[index], "document").document)
+  answeredDocuments(context, question, question_length, documents, count, options, answers) {
+    document throws(BertQAError) in
+    .prepared(try DocumentHandle.borrowed(document, "document").document)
   }
 }
 
-private func answeredDocuments(
-  _ context: OpaquePointer?, _ question: UnsafePointer<CChar>?, _ question_length: Int, _ count: Int,
-  _ options: UnsafePointer<bertqa_answer_options>?, _ answers: UnsafeMutablePointer<OpaquePointer?>?,
-  _ document: (Int) throws(BertQAError) -> QuestionItem.Document
+private func answeredDocuments<Raw>(
+  _ context: OpaquePointer?, _ question: UnsafePointer<CChar>?, _ question_length: Int,
+  _ documents: UnsafePointer<Raw>?, _ count: Int, _ options: UnsafePointer<bertqa_answer_options>?,
+  _ answers: UnsafeMutablePointer<OpaquePointer?>?,
+  _ document: (Raw) throws(BertQAError) -> QuestionItem.Document
 ) -> bertqa_status {
   created(answers, "answers") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try answerOptions(options)
     let question = try textArgument(question, question_length, "question")
     try checkCount(count)
-    let documents = try readItems(count, in: "documents", options.marshallingCall, document)
+    let documents = try readItems(documents, count, "documents", options.marshallingCall, document)
     let result = try context.answer(question: question, documents: documents, options: options)
     return try AnswersHandle(result, CallMonitor(options.marshallingCall))
   }

@@ -57,10 +57,8 @@ public func bertqa_classify_batch(
   batchStatus(count, classifications, "classifications", statuses) { output throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try classifyOptions(options)
-    let texts = try required(texts, "texts")
-    try output.fill(from: "texts", options, ClassificationHandle.init) { index throws(BertQAError) in
-      try textPair(texts[index])
-    } each: { texts, options throws(BertQAError) in
+    try output.fill(from: texts, "texts", options, ClassificationHandle.init, textPair) {
+      texts, options throws(BertQAError) in
       try context.classifyEach(texts, options: options)
     }
   }

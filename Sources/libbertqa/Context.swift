@@ -80,7 +80,7 @@ func fileArguments(
     throw BertQAError(.invalidArgument, argument: "count", "is 0; pass the files of a model")
   }
   var result: [String: UnsafeRawBufferPointer] = [:]
-  for (index, file) in UnsafeBufferPointer(start: try required(files, "files"), count: count).enumerated() {
+  for (index, file) in try elements(files, count, "files").enumerated() {
     do throws(BertQAError) {
       let name = try pathArgument(file.name, "name")
       guard file.size >= 0 else {

@@ -57,11 +57,10 @@ public func bertqa_document_answer_batch(
     let context = try ContextHandle.borrowed(context, "context").context
     let document = try DocumentHandle.borrowed(document, "document").document
     let options = try answerOptions(options)
-    let questions = try required(questions, "questions")
-    try output.fill(from: "questions", options, AnswersHandle.init) { index throws(BertQAError) in
+    try output.fill(from: questions, "questions", options, AnswersHandle.init) {
+      question throws(BertQAError) in
       QuestionItem(
-        question: try textArgument(questions[index].text, questions[index].length, "text"),
-        document: .prepared(document))
+        question: try textArgument(question.text, question.length, "text"), document: .prepared(document))
     } each: { pairs, options throws(BertQAError) in
       try context.answerEach(pairs, options: options)
     }

@@ -34,20 +34,19 @@ public func bertqa_embed(
       let context = try ContextHandle.borrowed(context, "context").context
       var options = try embedOptions(readOptions(options))
       // BERTQA_MAX_BATCH vectors of the largest model's size are far below Int.max.
-      let room = count * context.info.embeddingLength
-      if context.info.embeddingLength > 0 { try checkRoom(embeddings_length, room, "embeddings_length") }
-      guard count > 0 else {
-        return try context.embed([], options: options, into: .init(start: nil, count: 0))
-      }
-      let texts = try required(texts, "texts")
-      let target = UnsafeMutableBufferPointer(start: try required(embeddings, "embeddings"), count: room)
+      let length = context.info.embeddingLength
+      let room = count * length
+      if length > 0 { try checkRoom(embeddings_length, room, "embeddings_length") }
+      let texts = try elements(texts, count, "texts")
+      let target = UnsafeMutableBufferPointer(
+        start: count > 0 ? try required(embeddings, "embeddings") : nil, count: room)
       var failures = BatchFailures(statuses, count, of: "texts", &options.call)
       let monitor = CallMonitor(options.call)
       var items = try [TextPair](resultCapacity: count, monitor)
-      for index in 0..<count {
+      for (index, text) in texts.enumerated() {
         try check(item: index, monitor)
         do throws(BertQAError) {
-          items.append(try textPair(texts[index]))
+          items.append(try textPair(text))
         } catch {
           try failures.add(error, of: index)
           // Keeps the other vectors at their places.
@@ -55,7 +54,6 @@ public func bertqa_embed(
         }
       }
       let embeddingFailures = try context.embedEach(items, options: options, into: target)
-      let length = context.info.embeddingLength
       for index in 0..<count where failures.contains(index) {
         target[index * length..<(index + 1) * length].update(repeating: 0)
       }

@@ -44,8 +44,8 @@ func texts(
       .tooLarge, argument: "\(countName)",
       "is \(UInt(bitPattern: count)), but at most \(textLimit) are allowed")
   }
-  return try readItems(count, in: "\(name)", CallOptions()) { index throws(BertQAError) in
-    try labelArgument(pointer[index].text, pointer[index].length, "text")
+  return try readItems(pointer, count, name, CallOptions()) { text throws(BertQAError) in
+    try labelArgument(text.text, text.length, "text")
   }
 }
 
@@ -75,9 +75,8 @@ public func bertqa_entities_batch(
   batchStatus(count, lists, "lists", statuses) { output throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try entityOptions(options)
-    let texts = try required(texts, "texts")
-    try output.fill(from: "texts", options, EntityListHandle.init) { index throws(BertQAError) in
-      try textArgument(texts[index].text, texts[index].length, "text")
+    try output.fill(from: texts, "texts", options, EntityListHandle.init) { text throws(BertQAError) in
+      try textArgument(text.text, text.length, "text")
     } each: { texts, options throws(BertQAError) in
       try context.entitiesEach(of: texts, options: options)
     }

@@ -69,6 +69,7 @@ static void test_answers(void) {
                bertqa_answer_batch(context, pairs, COUNT, &options, answers, statuses));
   for (size_t i = 0; i < COUNT; i++) CHECK(answers[i] == NULL && statuses[i] == BERTQA_ERROR_INVALID_ARGUMENT);
   CHECK(bertqa_last_error_item() == SIZE_MAX && strcmp(bertqa_last_error_argument(), "top_k") == 0);
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_answer_batch(context, NULL, 0, &options, NULL, NULL));
   bertqa_context *other = fixture_context("tiny-bert-classifier", 1);
   CHECK_STATUS(BERTQA_ERROR_WRONG_MODEL, bertqa_answer_batch(other, pairs, COUNT, NULL, answers, statuses));
   for (size_t i = 0; i < COUNT; i++) CHECK(answers[i] == NULL && statuses[i] == BERTQA_ERROR_WRONG_MODEL);

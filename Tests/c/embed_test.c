@@ -40,6 +40,8 @@ static void test_vectors(void) {
   CHECK(memcmp(all[0], all[2], sizeof one) != 0 && memcmp(all[2], all[3], sizeof one) != 0);
   CHECK(memcmp(all[1], all[5], sizeof one) == 0); /* no token in either */
   CHECK_STATUS(BERTQA_OK, bertqa_embed(context, NULL, 0, NULL, NULL, 0, NULL));
+  bertqa_embed_options short_windows = {.struct_size = sizeof short_windows, .max_seq_len = 1};
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, NULL, 0, &short_windows, NULL, 0, NULL));
   free(document);
 }
 

@@ -332,7 +332,7 @@ static void test_replacements(void) {
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_checksum("luhn", 4, "1", 1, NULL));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_checksum("luhn", 4, NULL, 1, &is_right));
   bertqa_pattern kinds;
-  CHECK_STATUS(BERTQA_OK, bertqa_patterns_named("us,mac", 6, &kinds));
+  CHECK_STATUS(BERTQA_OK, bertqa_patterns_named("us, mac", 7, &kinds));
   CHECK(kinds == (BERTQA_PATTERN_US_SSN | BERTQA_PATTERN_US_ITIN | BERTQA_PATTERN_MAC));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_patterns_named("us,", 3, &kinds));
   CHECK(kinds == 0 && strstr(bertqa_last_error(), "us_ssn") != NULL);

@@ -20,6 +20,8 @@ from transformers import (
 import bertqa
 
 VOCABULARY = 30522
+# Of encoders whose sizes do not matter.
+TINY = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 # Made-up words of one piece each, and endings.
 SYLLABLES = [

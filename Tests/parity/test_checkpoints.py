@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 import bertqa
-from conftest import SPECIAL, WORDS, randomise, reduced_precisions, text_of, write_tokenizer
+from conftest import SPECIAL, TINY, WORDS, randomise, reduced_precisions, text_of, write_tokenizer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "BertQACoreTests" / "Fixtures"))
 import jina_v3  # noqa: E402
@@ -23,8 +23,7 @@ from jina_bert import JinaBert  # noqa: E402
 TOLERANCE = 1e-4
 TEXTS = [text_of(words, words) for words in (1, 2, 5, 17, 60)] + ["", "Bá ÇE", "<tweet> BaBaBa <Tweet>"]
 PAIRS = [(text_of(5, 1), text_of(30, 2)), (text_of(3, 5), "ba"), (text_of(40, 7), text_of(9, 6))]
-SIZES = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
-BERT = {**SIZES, "vocab_size": 30522}
+BERT = {**TINY, "vocab_size": 30522}
 ROBERTA = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 FAMILIES = {
     "Ernie": {**BERT, "use_task_id": True},
@@ -206,8 +205,8 @@ def sentence_encoder(directory, modes, *dense, normalizes=False):
     save("BertModel", transformers.BertConfig(**BERT), directory / "plain")
     write_tokenizer(directory / "plain")
     encoder = Transformer(str(directory / "plain"))
-    modules = [encoder, Pooling(SIZES["hidden_size"], pooling_mode=tuple(modes))]
-    width = len(modes) * SIZES["hidden_size"]
+    modules = [encoder, Pooling(TINY["hidden_size"], pooling_mode=tuple(modes))]
+    width = len(modes) * TINY["hidden_size"]
     for number, (outs, activation) in enumerate(dense):
         modules.append(Dense(width, outs, bias=number == 0, activation_function=activation))
         randomise(modules[-1], seed=number)

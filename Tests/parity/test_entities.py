@@ -17,9 +17,8 @@ from transformers import (
 from transformers.pipelines.token_classification import AggregationStrategy
 
 import bertqa
-from conftest import ENDINGS, WORDS, randomise, write_tokenizer
+from conftest import ENDINGS, TINY, WORDS, randomise, write_tokenizer
 
-TINY = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-A-B", "I-A-B"]
 MODELS = {
     "bert, BIO": (BertForTokenClassification, BertConfig(**TINY, id2label=dict(enumerate(TAGS))), torch.float32),

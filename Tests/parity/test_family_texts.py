@@ -17,11 +17,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import AlbertConfig, CamembertConfig, ElectraConfig, RobertaConfig, XLMRobertaConfig
 
 import bertqa
-from conftest import WORDS, randomise, text_of
+from conftest import TINY, WORDS, randomise, text_of
 
 TOLERANCE = 1e-4
 TOOL = pathlib.Path(os.environ["BERTQA_PREFIX"]) / "bin" / "bertqa"
-SIZES = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
 TEXTS = [text_of(words, words) for words in (1, 2, 5, 17, 60)] + [
     "",
     "  two  spaces\n",
@@ -93,7 +92,7 @@ def saved(request, tmp_path_factory):
         if family in ("Roberta", "XLMRoberta", "Camembert"):
             settings |= {"max_position_embeddings": 514, "type_vocab_size": 1}
         config = config_class(
-            vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id, embedding_size=32, **SIZES, **settings
+            vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id, embedding_size=32, **TINY, **settings
         )
         model = getattr(transformers, family + head)._from_config(config, attn_implementation="eager").eval()
         randomise(model, seed=len(family))

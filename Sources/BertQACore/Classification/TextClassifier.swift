@@ -24,11 +24,7 @@ struct TextClassifier: Sendable {
       pooled.removeAll()
       results[index] = .failure(error)
     } _: { output throws(BertQAError) in
-      let logits = UnsafeBufferPointer(start: output.values, count: labels.count)
-      guard logits.allSatisfy(\.isFinite) else {
-        throw .nonFiniteResult("logits that are not finite numbers")
-      }
-      pooled.add(logits)
+      try pooled.add(output.values)
       guard output.isLastOfItem else { return }
       let windowCount = pooled.windowCount
       var result = try Classification(logits: pooled.take(), labels: labels, problemType: problemType)
@@ -76,11 +72,7 @@ struct TextClassifier: Sendable {
         ends[index] = nil
         results[index] = .failure(error)
       } deliver: { output throws(BertQAError) in
-        let values = UnsafeBufferPointer(start: output.values, count: labels.count)
-        guard values.allSatisfy(\.isFinite) else {
-          throw .nonFiniteResult("logits that are not finite numbers")
-        }
-        pooled.add(values)
+        try pooled.add(output.values)
         if ends[output.item]?[logits.count] == output.window + 1 {
           logits.append(hypotheses.logit(pooled.take()))
         }
@@ -111,7 +103,12 @@ private struct PooledLogits {
     values = [Double](repeating: 0, count: count)
   }
 
-  mutating func add(_ logits: UnsafeBufferPointer<Float>) {
+  /// - Parameter logits: one per label.
+  mutating func add(_ logits: UnsafePointer<Float>) throws(BertQAError) {
+    let logits = UnsafeBufferPointer(start: logits, count: values.count)
+    guard logits.allSatisfy(\.isFinite) else {
+      throw .nonFiniteResult("logits that are not finite numbers")
+    }
     for (label, logit) in logits.enumerated() {
       switch pooling {
       case .mean: values[label] += Double(logit)

@@ -48,10 +48,11 @@ extension Context {
           + "\(texts.count * embedder.length)")
     }
     var failures: [Int: BertQAError] = [:]
-    guard let base = embeddings.baseAddress else { return failures }
     try embedder.forEachVector(of: texts, called: "texts", options) { index, error throws(BertQAError) in
       try failures.insert(error, for: index)
     } _: { index, vector, windowCount in
+      // nil without texts, whose options are checked nevertheless.
+      guard let base = embeddings.baseAddress else { return }
       (base + index * embedder.length).update(from: vector, count: embedder.length)
       counted(index, windowCount)
     }

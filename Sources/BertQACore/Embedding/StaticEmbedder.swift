@@ -47,10 +47,7 @@ final class StaticEmbedder: Sendable {
     }
     try scratch.count(limit?.tokens ?? .max, of: model)
     try scratch.sum(of: model, kernels, monitor, into: vector)
-    guard vector.allSatisfy(\.isFinite) else {
-      throw .nonFiniteResult("a vector whose numbers are not all finite")
-    }
-    if settings.normalizes { TextEmbedder.normalize(vector) }
+    try TextEmbedder.finish(vector, normalizes: settings.normalizes)
   }
 
   /// Returns the first characters of a text, as many as model2vec reads.

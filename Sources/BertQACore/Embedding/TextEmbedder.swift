@@ -85,10 +85,7 @@ struct TextEmbedder: Embedder {
       windowCount += 1
       guard output.isLastOfItem else { return }
       windows.take(into: vector)
-      guard vector.allSatisfy(\.isFinite) else {
-        throw .nonFiniteResult("a vector whose numbers are not all finite")
-      }
-      if normalizes { Self.normalize(vector) }
+      try Self.finish(vector, normalizes: normalizes)
       try body(output.item, UnsafePointer(buffer.base), windowCount)
       windowCount = 0
     }
@@ -100,6 +97,16 @@ struct TextEmbedder: Embedder {
         options.maxSequenceLength, default: defaults.maxSequenceLength, reader.reader.maxPositions),
       division: options.truncates ? .truncated : .sections(overlap: 0),
       template: reader.reader.tokenizer.template)
+  }
+
+  /// Checks a vector's numbers and, if asked, scales it to length 1.
+  static func finish(
+    _ vector: UnsafeMutableBufferPointer<Float>, normalizes: Bool
+  ) throws(BertQAError) {
+    guard vector.allSatisfy(\.isFinite) else {
+      throw .nonFiniteResult("a vector whose numbers are not all finite")
+    }
+    if normalizes { normalize(vector) }
   }
 
   /// Scales a vector to length 1.

@@ -183,11 +183,7 @@ extension TokenVectors {
       ids.append(id)
       for column in 0..<width { values.append(output.values[column * output.stride + token]) }
       try values.withMutableElements { values throws(BertQAError) in
-        let vector = UnsafeMutableBufferPointer(rebasing: values[first...])
-        guard vector.allSatisfy(\.isFinite) else {
-          throw .nonFiniteResult("a vector whose numbers are not all finite")
-        }
-        if normalizes { TextEmbedder.normalize(vector) }
+        try TextEmbedder.finish(.init(rebasing: values[first...]), normalizes: normalizes)
       }
     }
   }

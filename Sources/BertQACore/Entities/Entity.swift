@@ -142,18 +142,24 @@ extension EntityList {
     var all = try [Entity](checkedCapacity: lists.reduce(0) { $0 + $1.count }, monitor)
     for list in lists {
       for entity in list {
-        let bytes = entity.bytes
-        guard bytes.start >= 0, bytes.start <= bytes.end, bytes.end <= text.count else {
-          throw BertQAError(
-            .invalidArgument,
-            "an entity has bytes \(bytes.start) to \(bytes.end), but the text has \(text.count): it belongs to another text"
-          )
-        }
+        try entity.checkIsWithin(text)
         all.append(entity)
       }
     }
     entities = try all.checkedSorted(CallPoll(monitor)) {
       ($0.bytes.start, $1.bytes.end) < ($1.bytes.start, $0.bytes.end)
+    }
+  }
+}
+
+extension Entity {
+  /// Throws `.invalidArgument` if the range is none of the text.
+  func checkIsWithin(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
+    guard bytes.start >= 0, bytes.start <= bytes.end, bytes.end <= text.count else {
+      throw BertQAError(
+        .invalidArgument,
+        "an entity has bytes \(bytes.start) to \(bytes.end), but the text has \(text.count): it belongs to another text"
+      )
     }
   }
 }

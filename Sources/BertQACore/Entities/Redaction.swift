@@ -32,13 +32,7 @@ package struct Redaction {
     for (list, entities) in lists.enumerated() {
       for (index, entity) in entities.enumerated() {
         if index % CallPoll.elementInterval == 0 { try monitor.check() }
-        let bytes = entity.bytes
-        guard bytes.start >= 0, bytes.start <= bytes.end, bytes.end <= text.count else {
-          throw BertQAError(
-            .invalidArgument,
-            "an entity has bytes \(bytes.start) to \(bytes.end), but the text has \(text.count): it belongs to another text"
-          )
-        }
+        try entity.checkIsWithin(text)
         places.append(Place(list: UInt32(list), index: UInt32(index)))
       }
     }

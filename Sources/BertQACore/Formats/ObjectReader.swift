@@ -47,6 +47,16 @@ struct ObjectReader: Sendable {
     return number.double
   }
 
+  func number(_ key: String, in range: ClosedRange<Double>) throws(BertQAError) -> Double? {
+    guard let value = try number(key) else { return nil }
+    guard range.contains(value) else {
+      throw BertQAError(
+        .invalidModel,
+        "\(file): \(quoted(key)) is \(value), expected \(range.lowerBound) to \(range.upperBound)")
+    }
+    return value
+  }
+
   func bool(_ key: String) throws(BertQAError) -> Bool? {
     guard let value = value(key) else { return nil }
     guard case .bool(let bool) = value else {
@@ -69,6 +79,40 @@ struct ObjectReader: Sendable {
       throw mismatch(key, value, expected: "an object")
     }
     return ObjectReader(file: file, object: object)
+  }
+
+  /// Returns the elements of an array of objects; none if the key is absent.
+  func readers(_ key: String) throws(BertQAError) -> [ObjectReader] {
+    guard let value = value(key) else { return [] }
+    guard case .array(let elements) = value else { throw mismatch(key, value, expected: "an array") }
+    var readers: [ObjectReader] = []
+    for element in elements {
+      guard case .object(let object) = element else {
+        throw mismatch(key, element, expected: "an array of objects")
+      }
+      readers.append(ObjectReader(file: file, object: object))
+    }
+    return readers
+  }
+
+  /// Returns a member, or throws if it is missing.
+  /// - Parameter read: returns the member, such as `reader.string`.
+  func required<Value>(
+    _ key: String, _ read: (String) throws(BertQAError) -> Value?
+  ) throws(BertQAError) -> Value {
+    if let value = try read(key) { return value }
+    throw BertQAError(.invalidModel, "\(file): \(quoted(key)) is missing")
+  }
+
+  func requiredInteger(_ key: String, in range: ClosedRange<Int>) throws(BertQAError) -> Int {
+    try required(key) { key throws(BertQAError) in try integer(key, in: range) }
+  }
+
+  /// Throws if a member is present with another value than the supported one.
+  func require(_ key: String, _ value: JSON) throws(BertQAError) {
+    guard let found = self.value(key), found != value else { return }
+    throw BertQAError(
+      .unsupported, "\(file): \(quoted(key)) is \(found.summary); only \(value.summary) is supported")
   }
 }
 

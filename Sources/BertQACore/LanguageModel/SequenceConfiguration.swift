@@ -56,8 +56,8 @@ extension SequenceConfiguration {
   init(_ reader: ObjectReader) throws(BertQAError) {
     architecture = try Architecture(reader)
     cell = architecture == .gruLanguageModel ? .gru : .lstm
-    vocabularySize = try Self.required(reader, "vocab_size", in: Limit.vocabulary)
-    hiddenSize = try Self.required(reader, "hidden_size", in: Limit.width)
+    vocabularySize = try reader.requiredInteger("vocab_size", in: Limit.vocabulary)
+    hiddenSize = try reader.requiredInteger("hidden_size", in: Limit.width)
     embeddingSize = try reader.integer("embedding_size", in: Limit.width) ?? hiddenSize
     layerCount = try reader.integer("num_hidden_layers", in: Limit.layers) ?? 1
     tiesEmbeddings = try reader.bool("tie_word_embeddings") ?? false
@@ -77,15 +77,6 @@ extension SequenceConfiguration {
           + "\"hidden_size\" (\(hiddenSize))")
     }
     try Self.checkVariant(reader)
-  }
-
-  private static func required(
-    _ reader: ObjectReader, _ key: String, in range: ClosedRange<Int>
-  ) throws(BertQAError) -> Int {
-    guard let value = try reader.integer(key, in: range) else {
-      throw BertQAError(.invalidModel, "\(reader.file): \(quoted(key)) is missing")
-    }
-    return value
   }
 
   /// Rejects settings with which the same tensors mean another computation.

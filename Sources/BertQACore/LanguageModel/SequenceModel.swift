@@ -115,9 +115,10 @@ extension ParameterConverter {
     guard let elements = weight.bytes.baseAddress else {
       throw BertQAError(.invalidModel, "\(weight.file): tensor \(quoted(weight.name)) is empty")
     }
+    let bias = if let bias { try floats(bias) } else { UnsafePointer(zeros) }
     return SequenceModel.Matrix(
       elements: elements, format: weight.dataType.format, outs: weight.rowCount, ins: weight.rowWidth,
-      bias: bias == nil ? UnsafePointer(zeros) : try floats(bias.unsafelyUnwrapped))
+      bias: bias)
   }
 }
 

@@ -42,14 +42,4 @@ extension ObjectReader {
     }
     return value
   }
-
-  func number(_ key: String, in range: ClosedRange<Double>) throws(BertQAError) -> Double? {
-    guard let value = try number(key) else { return nil }
-    guard range.contains(value) else {
-      throw BertQAError(
-        .invalidModel,
-        "\(file): \(quoted(key)) is \(value), expected \(range.lowerBound) to \(range.upperBound)")
-    }
-    return value
-  }
 }

@@ -81,9 +81,3 @@ extension DisentangledAttention {
     return Set(names).intersection(["c2p", "p2c"])
   }
 }
-
-extension Substring {
-  fileprivate var trimmed: String {
-    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-  }
-}

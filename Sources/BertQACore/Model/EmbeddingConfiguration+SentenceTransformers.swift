@@ -21,8 +21,8 @@ extension EmbeddingConfiguration {
       break
     }
     lowerLength(to: length)
-    prompts = try EmbeddingPrompts(directory.inFolder(""))
     let modules = directory.inFolder("")
+    prompts = try EmbeddingPrompts(modules)
     if !modules.exists("modules.json"), modules.exists(LateInteraction.fileName) {
       try readColBERT(modules)
     } else {
@@ -34,7 +34,7 @@ extension EmbeddingConfiguration {
   private mutating func readColBERT(_ directory: ModelDirectory) throws(BertQAError) {
     lateInteraction = try LateInteraction.colbert(directory, mask: directory.maskToken())
     let file = try directory.object(in: LateInteraction.fileName)
-    let width = try file.required("dim", file.integer("dim", in: 1...(1 << 16)))
+    let width = try file.requiredInteger("dim", in: 1...(1 << 16))
     dense = [Dense(name: "", outs: width, hasBias: false, activation: .identity)]
   }
 
@@ -170,14 +170,15 @@ extension EmbeddingConfiguration {
   private static func check(
     _ own: ObjectReader?, of directory: ModelDirectory, isOfTokens: Bool
   ) throws(BertQAError) {
-    let (usual, tokens) = ("sentence_embedding", "token_embeddings")
+    let usual = "sentence_embedding"
+    let expected = isOfTokens ? "token_embeddings" : usual
     for key in ["module_input_name", "module_output_name"] {
       let name = try own?.string(key) ?? usual
-      guard name != (isOfTokens ? tokens : usual) else { continue }
+      guard name != expected else { continue }
       throw BertQAError(
         .unsupported,
         "\(own?.file ?? directory.path(of: "modules.json")): \(quoted(key)) is \(quoted(name)); only "
-          + "\(quoted(isOfTokens ? tokens : usual)) is supported")
+          + "\(quoted(expected)) is supported")
     }
   }
 }

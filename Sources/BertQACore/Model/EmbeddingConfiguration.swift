@@ -147,13 +147,13 @@ extension EmbeddingConfiguration.Dense {
 
   /// Reads the form that `json` writes.
   init(own reader: ObjectReader) throws(BertQAError) {
-    try self.init(reader.required(Key.name, reader.string(Key.name)), reader)
+    try self.init(reader.required(Key.name, reader.string), reader)
   }
 
   /// Reads a module's `config.json`.
   init(_ name: String, _ reader: ObjectReader) throws(BertQAError) {
     self.name = name
-    outs = try reader.required(Key.outs, reader.integer(Key.outs, in: 1...(1 << 16)))
+    outs = try reader.requiredInteger(Key.outs, in: 1...(1 << 16))
     hasBias = try reader.bool(Key.bias) ?? true
     if let path = try reader.string(Key.activation) {
       // "torch.nn.modules.activation.Tanh"

@@ -71,8 +71,7 @@ final class StaticModel: Sendable {
         truncation throws(BertQAError) in
         try truncation.require("direction", .string("Right"))
         return Limit(
-          tokens: try truncation.required(
-            "max_length", truncation.integer("max_length", in: 0...(1 << 30))))
+          tokens: try truncation.requiredInteger("max_length", in: 0...(1 << 30)))
       }
     } else {
       return nil

@@ -180,16 +180,11 @@ struct WeightLoader {
 
   /// Loads a matrix of any shape. One of int8 has no scales: its numbers are the integers.
   func table(_ name: String) throws(BertQAError) -> TensorView {
-    let tensor = try checkpoint.tensor(name)
-    let types = DataType.allCases.map(\.rawValue).joined(separator: " or ")
-    guard let tensor else {
-      throw BertQAError(
-        .invalidModel,
-        "\(checkpoint.path): tensor \(quoted(name)) is missing, expected \(types) [rows, width]")
-    }
+    let expected = "\(DataType.allCases.map(\.rawValue).joined(separator: " or ")) [rows, width]"
+    guard let tensor = try checkpoint.tensor(name) else { throw missing(name, expected: expected) }
     guard let type = DataType(rawValue: tensor.type.name), tensor.shape.count == 2,
       (1...Self.tableLimit).contains(tensor.shape[0]), (1...Self.tableLimit).contains(tensor.shape[1])
-    else { throw Expectation.mismatch(tensor, expected: "\(types) [rows, width]") }
+    else { throw Expectation.mismatch(tensor, expected: expected) }
     let view = TensorView(
       name: name, file: tensor.file, dataType: type, shape: tensor.shape, bytes: tensor.bytes)
     try checkFinite(view)
@@ -246,10 +241,7 @@ struct WeightLoader {
     _ name: String, _ types: [String], atLeast count: Int
   ) throws(BertQAError) -> Checkpoint.Tensor {
     let expected = "\(types.joined(separator: " or ")) of one dimension with at least \(count) elements"
-    guard let tensor = try checkpoint.tensor(name) else {
-      throw BertQAError(
-        .invalidModel, "\(checkpoint.path): tensor \(quoted(name)) is missing, expected \(expected)")
-    }
+    guard let tensor = try checkpoint.tensor(name) else { throw missing(name, expected: expected) }
     guard types.contains(tensor.type.name), tensor.shape.count == 1,
       (count...max(count, Self.tableLimit)).contains(tensor.shape[0])
     else { throw Expectation.mismatch(tensor, expected: expected) }
@@ -310,10 +302,12 @@ struct WeightLoader {
     for name in [expected.name, alias].compactMap(\.self) {
       if let tensor = try stored(name) { return tensor }
     }
-    throw BertQAError(
-      .invalidModel,
-      "\(checkpoint.path): tensor \(quoted(expected.name)) is missing, expected "
-        + expected.description)
+    throw missing(expected.name, expected: expected.description)
+  }
+
+  private func missing(_ name: String, expected: String) -> BertQAError {
+    BertQAError(
+      .invalidModel, "\(checkpoint.path): tensor \(quoted(name)) is missing, expected \(expected)")
   }
 }
 

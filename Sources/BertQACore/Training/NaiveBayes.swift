@@ -47,9 +47,7 @@ extension LinearModel {
       try matrix.monitor.check()
       score(matrix, row: row, into: &scores)
       let target = scores[Int(targets[row])]
-      sum += scores.withUnsafeMutableBufferPointer {
-        softmax($0.baseAddress.unsafelyUnwrapped, count: $0.count)
-      }
+      sum += softmax(&scores, count: labelCount)
       sum -= target
     }
     return sum / Double(matrix.rowCount)

@@ -116,13 +116,10 @@ final class AskSession {
   private func writeJSON(_ result: AnswerResult?) {
     var writer = JSONWriter()
     writer.object { writer in
-      writer.key("question")
-      writer.string(question)
+      writer.string("question", question)
       guard let result else {
-        writer.key("answers")
-        writer.array { _ in }
-        writer.key("is_impossible")
-        return writer.boolean(true)
+        writer.array("answers") { _ in }
+        return writer.boolean("is_impossible", true)
       }
       result.writeMembers(to: &writer) {
         texts[$0.documentIndex].bytes

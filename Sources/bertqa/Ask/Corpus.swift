@@ -67,12 +67,10 @@ final class AskedText {
   func writePlace(ofByte byte: Int, to writer: inout JSONWriter) {
     switch place {
     case .named(let name):
-      writer.key("file")
-      writer.string(name)
+      writer.string("file", name)
     case .passage(let passage):
       passage.writePlace(ofByte: byte, to: &writer)
-      writer.key("passage_start")
-      writer.integer(passage.start)
+      writer.integer("passage_start", passage.start)
     }
   }
 }

@@ -30,8 +30,7 @@ struct DocumentFilter {
     var writer = JSONWriter()
     writer.object { writer in
       for (name, pattern) in patterns {
-        writer.key(String(name))
-        writer.string(pattern.utf8)
+        writer.string(String(name), pattern.utf8)
       }
     }
     fields = patterns.isEmpty ? nil : writer.bytes

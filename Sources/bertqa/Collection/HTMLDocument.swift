@@ -46,11 +46,8 @@ struct HTMLDocument {
 
   /// - Parameter encoding: nil: the page says it, or it is detected.
   init(_ page: UnsafeBufferPointer<UInt8>, encoding: TextEncoding?) throws(ToolError) {
-    guard let library = Self.names.lazy.compactMap({ try? SharedLibrary($0) }).first else {
-      throw ToolError(
-        .input,
-        "HTML needs the library libxml2, which is not there: install it (on Debian the package libxml2)")
-    }
+    let library = try SharedLibrary(
+      "libxml2.so.2", "libxml2.so.16", for: "HTML", library: "the library libxml2", package: "libxml2")
     let read = try library.function("htmlReadMemory", as: Read.self)
     let root = try library.function("xmlDocGetRootElement", as: Root.self)
     let free = try library.function("xmlFreeDoc", as: Free.self)
@@ -84,8 +81,6 @@ struct HTMLDocument {
     }
     while text.last.map({ $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: " ") }) == true { text.removeLast() }
   }
-
-  private static let names = ["libxml2.so.2", "libxml2.so.16"]
 
   /// libxml2 drops what a text between two elements has beyond 10 MB, by up to 64 KiB.
   private static let longestText = 10_000_000 - 1 << 16
@@ -129,11 +124,10 @@ struct HTMLDocument {
         var words: [UInt8] = []
         var part = node.pointee.children
         while let one = part {
-          if let content = one.pointee.content { PlainText.append(String(cString: content).utf8, to: &words) }
+          if let content = one.pointee.content { words += String(cString: content).utf8 }
           part = one.pointee.next
         }
-        let text = PlainText.trimmed(String(decoding: words, as: UTF8.self))
-        title = text.isEmpty ? nil : Array(text.utf8)
+        title = PlainText.line(String(decoding: words, as: UTF8.self)).map { Array($0.utf8) }
         return
       }
       child = node.pointee.next

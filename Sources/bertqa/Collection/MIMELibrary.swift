@@ -51,41 +51,32 @@ struct MIMELibrary {
   private let textOfPart: TakeString
 
   init() throws(ToolError) {
-    guard let gmime = try? SharedLibrary("libgmime-3.0.so.0") else {
-      throw ToolError(
-        .input,
-        "mail needs the library GMime, which is not there: install it (on Debian the package libgmime-3.0-0)")
-    }
+    let gmime = try SharedLibrary(
+      "libgmime-3.0.so.0", for: "mail", library: "the library GMime", package: "libgmime-3.0-0")
     // Those of GLib are found by way of GMime, which needs it.
-    newStream = try gmime.function("g_mime_stream_fs_new", as: (@convention(c) (Int32) -> Object?).self)
-    newParser = try gmime.function("g_mime_parser_new_with_stream", as: Get.self)
-    setFormat = try gmime.function("g_mime_parser_set_format", as: SetFormat.self)
-    isParserAtEnd = try gmime.function("g_mime_parser_eos", as: GetBool.self)
-    getMarkerOffset = try gmime.function(
-      "g_mime_parser_get_mbox_marker_offset", as: (@convention(c) (Object?) -> Int64).self)
-    construct = try gmime.function(
-      "g_mime_parser_construct_message", as: (@convention(c) (Object?, Object?) -> Object?).self)
-    unref = try gmime.function("g_object_unref", as: Release.self)
-    freeMemory = try gmime.function("g_free", as: Release.self)
-    isInstance = try gmime.function(
-      "g_type_check_instance_is_a", as: (@convention(c) (Object?, UInt) -> Int32).self)
-    getSubject = try gmime.function("g_mime_message_get_subject", as: GetString.self)
-    getMessageID = try gmime.function("g_mime_message_get_message_id", as: GetString.self)
-    getFrom = try gmime.function("g_mime_message_get_from", as: Get.self)
-    getTo = try gmime.function("g_mime_message_get_to", as: Get.self)
-    getDate = try gmime.function("g_mime_message_get_date", as: Get.self)
-    addressString = try gmime.function("internet_address_list_to_string", as: FormatAddresses.self)
-    dateString = try gmime.function("g_date_time_format", as: FormatDate.self)
-    mimePart = try gmime.function("g_mime_message_get_mime_part", as: Get.self)
-    partMessage = try gmime.function("g_mime_message_part_get_message", as: Get.self)
-    partCount = try gmime.function("g_mime_multipart_get_count", as: GetBool.self)
-    partAt = try gmime.function(
-      "g_mime_multipart_get_part", as: (@convention(c) (Object?, Int32) -> Object?).self)
-    contentType = try gmime.function("g_mime_object_get_content_type", as: Get.self)
-    isType = try gmime.function(
-      "g_mime_content_type_is_type",
-      as: (@convention(c) (Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Int32).self)
-    textOfPart = try gmime.function("g_mime_text_part_get_text", as: TakeString.self)
+    newStream = try gmime.function("g_mime_stream_fs_new")
+    newParser = try gmime.function("g_mime_parser_new_with_stream")
+    setFormat = try gmime.function("g_mime_parser_set_format")
+    isParserAtEnd = try gmime.function("g_mime_parser_eos")
+    getMarkerOffset = try gmime.function("g_mime_parser_get_mbox_marker_offset")
+    construct = try gmime.function("g_mime_parser_construct_message")
+    unref = try gmime.function("g_object_unref")
+    freeMemory = try gmime.function("g_free")
+    isInstance = try gmime.function("g_type_check_instance_is_a")
+    getSubject = try gmime.function("g_mime_message_get_subject")
+    getMessageID = try gmime.function("g_mime_message_get_message_id")
+    getFrom = try gmime.function("g_mime_message_get_from")
+    getTo = try gmime.function("g_mime_message_get_to")
+    getDate = try gmime.function("g_mime_message_get_date")
+    addressString = try gmime.function("internet_address_list_to_string")
+    dateString = try gmime.function("g_date_time_format")
+    mimePart = try gmime.function("g_mime_message_get_mime_part")
+    partMessage = try gmime.function("g_mime_message_part_get_message")
+    partCount = try gmime.function("g_mime_multipart_get_count")
+    partAt = try gmime.function("g_mime_multipart_get_part")
+    contentType = try gmime.function("g_mime_object_get_content_type")
+    isType = try gmime.function("g_mime_content_type_is_type")
+    textOfPart = try gmime.function("g_mime_text_part_get_text")
     // GMime counts the calls.
     try gmime.function("g_mime_init", as: (@convention(c) () -> Void).self)()
     types = (
@@ -156,8 +147,8 @@ struct MIMELibrary {
     (0..<max(0, partCount(multipart))).compactMap { partAt(multipart, $0) }
   }
 
-  /// Returns the decoded text of a part of text.
-  func text(_ part: Object) -> String? { taken(textOfPart(part)) }
+  /// Returns the decoded text of a part of text; empty if it cannot be decoded.
+  func text(_ part: Object) -> String { taken(textOfPart(part)) ?? "" }
 
   private func taken(_ string: UnsafeMutablePointer<CChar>?) -> String? {
     guard let string else { return nil }

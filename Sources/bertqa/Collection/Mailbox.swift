@@ -70,7 +70,7 @@ final class Mailbox {
   func next(_ problem: (String) -> Void) throws(ToolError) -> Message? {
     guard let message = try nextOfParser(problem) else { return nil }
     defer { mime.release(message) }
-    let subject = mime.subject(message).flatMap { Self.line($0) }
+    let subject = mime.subject(message).flatMap { PlainText.line($0) }.map { Array($0.utf8) }
     var text = MailText(mime)
     text.append(subject ?? [])
     do throws(ToolError) {
@@ -107,19 +107,10 @@ final class Mailbox {
     var writer = JSONWriter()
     writer.object { writer in
       for (key, value) in fields {
-        writer.key(key)
-        writer.string(value)
+        writer.string(key, value)
       }
     }
     return writer.bytes
-  }
-
-  /// Returns text in one line; nil for none.
-  private static func line(_ text: String) -> [UInt8]? {
-    var words: [UInt8] = []
-    PlainText.append(text.utf8, to: &words)
-    let line = PlainText.trimmed(String(decoding: words, as: UTF8.self))
-    return line.isEmpty ? nil : Array(line.utf8)
   }
 
   // MARK: - The file
@@ -128,9 +119,7 @@ final class Mailbox {
     let input = try Input(file)
     try input.decompress(byContent: true)
     let buffer = ByteBuffer()
-    try buffer.reserve(beginningSize)
-    buffer.extend(
-      by: try input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(beginningSize))))
+    _ = try buffer.fill(atMost: beginningSize, input.read)
     return Array(buffer.bytes)
   }
 
@@ -181,9 +170,7 @@ final class Mailbox {
   private static func descriptor(_ input: Input) throws(ToolError) -> Int32 {
     try input.decompress(byContent: true)
     if input.compression == nil, input.isRegularFile { return try copy(input.descriptor, input.shown) }
-    guard let file = tmpfile() else {
-      throw ToolError(.resources, "cannot make a temporary file: \(String(cString: strerror(errno)))")
-    }
+    guard let file = tmpfile() else { throw ToolError.system("cannot make a temporary file", errno) }
     defer { fclose(file) }
     let buffer = ByteBuffer()
     try buffer.reserve(1 << 16)
@@ -191,11 +178,11 @@ final class Mailbox {
       let count = try input.read(into: buffer.rawRoom)
       if count == 0 { break }
       guard fwrite(buffer.rawRoom.baseAddress, 1, count, file) == count else {
-        throw ToolError(.resources, "cannot write a temporary file: \(String(cString: strerror(errno)))")
+        throw FileWriting.failed("a temporary file", errno)
       }
     }
     guard fflush(file) == 0, fseek(file, 0, SEEK_SET) == 0 else {
-      throw ToolError(.resources, "cannot write a temporary file: \(String(cString: strerror(errno)))")
+      throw FileWriting.failed("a temporary file", errno)
     }
     return try copy(fileno(file), input.shown)
   }
@@ -224,9 +211,9 @@ private struct MailText {
         let parts = mime.parts(part)
         let chosen = isAlternative ? parts.first { isPlainText($0) } ?? parts.last : nil
         waiting += chosen.map { [$0] } ?? parts.reversed()
-      case .plain: append(Array((mime.text(part) ?? "").utf8))
+      case .plain: append(Array(mime.text(part).utf8))
       case .html:
-        let page = Array((mime.text(part) ?? "").utf8)
+        let page = Array(mime.text(part).utf8)
         try page.withElements { page throws(ToolError) in
           append(try HTMLDocument(page, encoding: TextEncoding("UTF-8")).text)
         }
@@ -237,7 +224,7 @@ private struct MailText {
 
   private func isPlainText(_ part: MIMELibrary.Object) -> Bool {
     guard case .plain = mime.kind(part) else { return false }
-    return !PlainText.isBlank((mime.text(part) ?? "").utf8)
+    return !PlainText.isBlank(mime.text(part).utf8)
   }
 
   /// Appends a part's text, with line feeds as ends of lines, behind a blank line.

@@ -260,10 +260,9 @@ struct CollectionPassage {
 
   /// Writes the members of an object that tell the place.
   func writePlace(ofByte byte: Int, to writer: inout JSONWriter) {
-    for (key, value) in [("file", path), ("name", name), ("title", title)] {
-      writer.key(key)
-      if let value { writer.string(value) } else { writer.null() }
-    }
+    writer.optional("file", path?.utf8)
+    writer.optional("name", name?.utf8)
+    writer.optional("title", title?.utf8)
     writer.key("line")
     if let line = line(ofByte: byte) { writer.integer(line) } else { writer.null() }
   }

@@ -183,22 +183,19 @@ struct SourceReading {
     var writer = JSONWriter()
     writer.object { writer in
       for (field, value) in zip(storedFields, values) where !value.isEmpty {
-        writer.key(field.string)
-        writer.string(value)
+        writer.string(field.string, value)
       }
     }
     return writer.bytes
   }
 
   private func form(_ format: RecordFormat) throws(ToolError) -> RecordForm {
-    func path(_ given: ParsedOption?, _ name: StaticString) throws(ToolError) -> FieldPath {
-      guard let given else { return FieldPath(member: Array(name.description.utf8)) }
-      return try FieldPath(given, isColumn: format.isTable)
-    }
-    var texts = [try path(textField, "text")]
-    if let idField { texts.append(try path(idField, "")) }
+    var texts = [try FieldPath(textField, otherwise: "text", isColumn: format.isTable)]
+    if let idField { texts.append(try FieldPath(idField, isColumn: format.isTable)) }
     let requiredCount = texts.count
-    for field in [titleField].compactMap({ $0 }) + storedFields { texts.append(try path(field, "")) }
+    for field in [titleField].compactMap({ $0 }) + storedFields {
+      texts.append(try FieldPath(field, isColumn: format.isTable))
+    }
     return RecordForm(
       format: format,
       fields: RecordFields(
@@ -218,7 +215,7 @@ struct SourceReading {
     let line = command.split(separator: "{}", omittingEmptySubsequences: false).joined(separator: quoted)
     // A command that reads its standard input would wait for it, or take what '-' is to read.
     guard let pipe = popen("exec </dev/null\n\(line)", "re") else {
-      throw ToolError(.resources, "cannot start '\(command)': \(String(cString: strerror(errno)))")
+      throw ToolError.system("cannot start '\(command)'", errno)
     }
     var text: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)

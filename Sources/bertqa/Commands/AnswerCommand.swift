@@ -21,17 +21,8 @@ struct AnswerCommand: Command {
             .question, letter: "q", value: "QUESTION", "the question; may be given several times"),
           OptionRow(.sentence, "also print the sentence around the answer, as on a terminal"),
           OptionRow(.json, "print one JSON object per line for each file and question"),
-          OptionRow(
-            .html, value: "FILE", use: .page,
-            "also write an HTML page with the documents and their answers highlighted",
-            detail:
-              "The page needs no other file and no network. FILE is replaced only if it is empty or such a page."
-          ),
-          OptionRow(
-            .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
-            "highlight the answer in its sentence: {}; auto: on a terminal",
-            detail:
-              "Without a value: always. On a terminal without colour, the answer is in square brackets."),
+          HTMLText.row("also write an HTML page with the documents and their answers highlighted"),
+          Terminal.colorRow("the answer in its sentence"),
           TextSource.encodingRow, TextSource.forceRow,
         ] + AnswerOptions.choosingRows + [ModelChoice.row()] + ModelChoice.runRows),
       OptionSection("How the document is read; lengths are in tokens", AnswerOptions.readingRows),
@@ -88,7 +79,7 @@ struct AnswerCommand: Command {
     for given in arguments.options {
       try options.set(given)
       guard given.option == .color else { continue }
-      color = given.text == nil ? .always : try given.choice(from: Terminal.colorChoices)
+      color = try Terminal.ColorChoice(given)
     }
     if questions.isEmpty { throw arguments.usage("no --question was given") }
   }

@@ -24,11 +24,7 @@ struct AskCommand: Command {
             .topK, letter: "k", value: "N", "print N answers; default 1, and 9 more that 'n' can reach",
             detail: "Answers do not overlap. N is 1 to 1000."),
           OptionRow(.json, "print a JSON object for each question, with all its answers and their places"),
-          OptionRow(
-            .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
-            "highlight the answer: {}; auto: on a terminal",
-            detail:
-              "Without a value: always. On a terminal without colour, the answer is in square brackets."),
+          Terminal.colorRow("the answer"),
           OptionRow(
             .browser, "show the FILEs or the collection as a page in the browser; needs the Python package",
             detail:
@@ -114,7 +110,7 @@ struct AskCommand: Command {
     for given in arguments.options {
       try options.set(given)
       switch given.option {
-      case .color: color = given.text == nil ? .always : try given.choice(from: Terminal.colorChoices)
+      case .color: color = try Terminal.ColorChoice(given)
       case .json: form.isJSON = true
       case .topK: form.count = options.topK
       case .passages: passageCount = try given.integer(in: 1...10_000)

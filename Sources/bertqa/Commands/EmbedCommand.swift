@@ -96,11 +96,7 @@ struct EmbedCommand: Command {
       let input = try source.read()
       inputs.append(input)
       if hasLines {
-        for (index, line) in input.lines.enumerated() {
-          var place = source
-          place.line = index + 1
-          texts.append((place, TextPair(text: line)))
-        }
+        texts += source.lines(of: input).map { ($0.source, TextPair(text: $0.text)) }
       } else {
         texts.append((source, TextPair(text: input.bytes)))
       }

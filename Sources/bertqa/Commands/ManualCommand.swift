@@ -24,20 +24,16 @@ enum ManualCommand: Command {
   private static func json(_ command: any Command.Type) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
-      writer.key("command")
-      writer.string(command.name)
-      writer.key("operands")
-      writer.string(command.table.operands.rawValue)
-      writer.key("options")
-      writer.array { writer in
+      writer.string("command", command.name)
+      writer.string("operands", command.table.operands.rawValue)
+      writer.array("options") { writer in
         for row in command.table.rows {
           writer.object { writer in
             for (key, value) in [
               ("name", row.option.rawValue), ("value", row.valueName), ("use", row.use?.rawValue ?? ""),
               ("file_prefix", row.filePrefix),
             ] {
-              writer.key(key)
-              writer.string(value)
+              writer.string(key, value)
             }
           }
         }

@@ -108,10 +108,7 @@ struct PredictCommand: Command {
   /// Prints the likelihood of each text.
   private func score(_ context: Context, to output: Output) throws(ToolError) -> ExitCode {
     try TextSource.forEach(try TextSource.all(arguments)) { source, text throws(ToolError) in
-      let texts = source.file == nil ? [text.bytes] : text.lines
-      for (index, text) in texts.enumerated() {
-        var place = source
-        if source.file != nil { place.line = index + 1 }
+      for (place, text) in source.file == nil ? [(source, text.bytes)] : source.lines(of: text) {
         let score = try ofCore(Self.invocation, subject: place.shown) { () throws(BertQAError) in
           try context.likelihood(of: text, options: options())
         }
@@ -136,11 +133,7 @@ struct PredictCommand: Command {
     for file in files {
       let input = try file.read()
       inputs.append(input)
-      for (index, line) in input.lines.enumerated() {
-        var place = file
-        place.line = index + 1
-        lines.append((place, line))
-      }
+      lines += file.lines(of: input)
     }
     defer { withExtendedLifetime(inputs) {} }
     let ranking = try ofCore(Self.invocation) { () throws(BertQAError) in

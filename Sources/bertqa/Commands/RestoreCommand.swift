@@ -60,7 +60,7 @@ struct RestoreCommand: Command {
   }
 
   private init(_ arguments: ParsedArguments) throws(ToolError) {
-    form = try arguments.last(.format)?.choice(from: Form.allCases.map { (key: $0.rawValue, value: $0) })
+    form = try arguments.last(.format)?.choice()
     delimiter = try arguments.last(.delimiter)?.delimiter()
     if delimiter != nil, form ?? .csv != .csv { throw arguments.usage("--delimiter goes with --format csv") }
   }
@@ -74,10 +74,7 @@ struct RestoreCommand: Command {
     let buffer = ByteBuffer()
     var isEnd = false
     while !isEnd {
-      try buffer.reserve(1 << 16)
-      let count = try input.read(into: buffer.rawRoom)
-      buffer.extend(by: count)
-      isEnd = count == 0
+      isEnd = try buffer.fill(atMost: 1 << 16, input.read) == 0
       var start = 0
       while start < buffer.count {
         guard

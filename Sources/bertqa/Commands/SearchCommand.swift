@@ -67,13 +67,10 @@ struct SearchCommand: Command {
     let passage = hit.passage
     var writer = JSONWriter()
     writer.object { writer in
-      writer.key("score")
-      writer.number(Float(hit.score))
+      writer.number("score", Float(hit.score))
       passage.writePlace(ofByte: 0, to: &writer)
-      writer.key("bytes")
-      writer.range(TextRange(start: passage.start, end: passage.start + passage.text.count))
-      writer.key("text")
-      writer.string(passage.text)
+      writer.range("bytes", TextRange(start: passage.start, end: passage.start + passage.text.count))
+      writer.string("text", passage.text)
     }
     return writer.takeLine()
   }

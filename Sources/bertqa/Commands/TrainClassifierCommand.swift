@@ -37,12 +37,7 @@ struct TrainClassifierCommand: Command {
               + "texts with too few words for the model count as wrong. Labels that the model does not know "
               + "have a recall of 0. FILE is checked before the training."),
           OptionRow(.json, "print the report as one JSON object"),
-          OptionRow(
-            .html, value: "FILE", use: .page,
-            "also write the report as an HTML page with a picture of the confusion matrix",
-            detail:
-              "The page needs no other file and no network. FILE is replaced only if it is empty or such a page."
-          ),
+          HTMLText.row("also write the report as an HTML page with a picture of the confusion matrix"),
         ]),
       OptionSection(
         "How a text becomes numbers",
@@ -180,12 +175,11 @@ struct TrainClassifierCommand: Command {
   /// Returns the format of a file's records and the fields for texts, labels and, if present, groups.
   private func form(of file: ArgumentText, isGrouped: Bool) throws(ToolError) -> RecordForm {
     let format = format ?? RecordFormat(fileName: file.string)
-    func path(_ given: ParsedOption?, _ name: StaticString) throws(ToolError) -> FieldPath {
-      guard let given else { return FieldPath(member: Array(name.description.utf8)) }
-      return try FieldPath(given, isColumn: format.isTable)
-    }
-    var texts = [try path(textField, "text"), try path(labelField, "label")]
-    if isGrouped, let groupField { texts.append(try path(groupField, "group")) }
+    var texts = [
+      try FieldPath(textField, otherwise: "text", isColumn: format.isTable),
+      try FieldPath(labelField, otherwise: "label", isColumn: format.isTable),
+    ]
+    if isGrouped, let groupField { texts.append(try FieldPath(groupField, isColumn: format.isTable)) }
     return RecordForm(
       format: format,
       fields: RecordFields(
@@ -289,9 +283,9 @@ struct TrainClassifierCommand: Command {
   }
 
   /// - Parameters:
-  /// - status: the progress message, given how much of the file was read.
-  /// - isSilent: true if invalid records were already reported.
-  /// - body: receives a text, its label and, if present, its group.
+  ///   - status: the progress message, given how much of the file was read.
+  ///   - isSilent: true if invalid records were already reported.
+  ///   - body: receives a text, its label and, if present, its group.
   private func read(
     _ file: ArgumentText, _ tally: inout Tally, _ status: (String) -> String, _ progress: Progress?,
     isSilent: Bool = false, isGrouped: Bool = false,

@@ -122,7 +122,7 @@ struct FilterSettings {
   private mutating func set(_ given: ParsedOption) throws(ToolError) {
     switch given.option {
     case .task:
-      task = try given.choice(from: TaskName.allCases.map { (key: $0.rawValue, value: $0) })
+      task = try given.choice()
     case .textField: texts[0] = try path(given)
     case .questionField:
       questions.append(.field(texts.count))
@@ -137,7 +137,7 @@ struct FilterSettings {
     case .progress: showsProgress = true
     case .quiet: isQuiet = true
     case .coerce: coerces = true
-    case .nullText: nullText = try given.choice(from: NullText.allCases.map { (key: $0.rawValue, value: $0) })
+    case .nullText: nullText = try given.choice()
     case .inPlace: isInPlace = true
     case .ids: idsOnly = true
     case .parseSpecialTokens: parseSpecialTokens = true
@@ -187,8 +187,7 @@ struct FilterSettings {
 
   private func readFields(_ given: ParsedOption) throws(ToolError) -> [String] {
     var names: [String] = []
-    for part in given.string.split(separator: ",", omittingEmptySubsequences: false) {
-      let name = PlainText.trimmed(String(part))
+    for name in given.names {
       guard task.fieldNames.contains(name), !names.contains(name) else {
         throw given.wrong(
           "\(task.fieldNames.joined(separator: ", ")), separated by commas and each once with --task "

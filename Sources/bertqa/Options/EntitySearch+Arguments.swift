@@ -144,8 +144,8 @@ struct EntitySearch {
       let kinds = try ofCore(given.command) { () throws(BertQAError) in try PIIKinds(names: given.string) }
       patterns = (patterns ?? []).union(kinds)
     case .regions:
-      for code in given.string.split(separator: ",", omittingEmptySubsequences: false) {
-        guard PIIOptions.hasRegion(String(code)) else {
+      for code in given.names {
+        guard PIIOptions.hasRegion(code) else {
           throw given.wrong("codes of countries of two letters, such as DE, separated by commas")
         }
         regions.append(code.uppercased())
@@ -202,8 +202,7 @@ struct EntitySearch {
       redactionMeaning =
         "hash \(try ofCore(given.command) { () throws(BertQAError) in try key.digits(of: "key") })"
     case .pseudonym:
-      let scopes = PseudonymScope.allCases.map { (key: $0.rawValue, value: $0) }
-      let scope = given.text == nil ? .run : try given.choice(from: scopes)
+      let scope: PseudonymScope = given.text == nil ? .run : try given.choice()
       pseudonyms = scope == .run ? Pseudonyms() : nil
       redaction = pseudonyms.map { .fixed(.pseudonym($0)) } ?? .pseudonymInText
       redactionMeaning = "pseudonym \(scope)"

@@ -5,9 +5,9 @@ import Glibc
 /// follow `=`, options and operands may be mixed, and `--` ends the options.
 enum OptionParser {
   /// - Parameters:
-  /// - arguments: `argv` from the command's name on; getopt_long reorders it.
-  /// - count: the number of arguments, including the command's name.
-  /// - command: the command as typed, for error messages.
+  ///   - arguments: `argv` from the command's name on; getopt_long reorders it.
+  ///   - count: the number of arguments, including the command's name.
+  ///   - command: the command as typed, for error messages.
   static func parse(
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, count: Int,
     accepting rows: [OptionRow], command: String

@@ -75,11 +75,21 @@ struct ParsedOption {
     throw .usage("\(option.spelling) is \(string), but must be 0 seconds or more", command: command)
   }
 
+  /// The names that commas separate, without white space around them. A name may be empty.
+  var names: [String] {
+    string.split(separator: ",", omittingEmptySubsequences: false).map { PlainText.trimmed(String($0)) }
+  }
+
   /// Returns labels that are separated by commas.
   func labels() throws(ToolError) -> [String] {
-    let names = string.split(separator: ",").map { PlainText.trimmed(String($0)) }.filter { !$0.isEmpty }
-    if names.isEmpty { throw wrong("labels, separated by commas") }
-    return names
+    let labels = names.filter { !$0.isEmpty }
+    if labels.isEmpty { throw wrong("labels, separated by commas") }
+    return labels
+  }
+
+  /// Returns the case whose name is the value.
+  func choice<Element: CaseIterable & RawRepresentable<String>>() throws(ToolError) -> Element {
+    try choice(from: Element.allCases.map { (key: $0.rawValue, value: $0) })
   }
 
   /// Returns the element whose spelling is the value.

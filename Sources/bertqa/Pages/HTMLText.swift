@@ -1,5 +1,14 @@
 /// Generates HTML pages that need no other files or scripts and support light and dark colour schemes.
 enum HTMLText {
+  /// - Parameter help: what the page shows.
+  static func row(_ help: String) -> OptionRow {
+    OptionRow(
+      .html, value: "FILE", use: .page, help,
+      detail:
+        "The page needs no other file and no network. FILE is replaced only if it is empty or such a page."
+    )
+  }
+
   /// Escapes text for any place in a page. U+FFFD replaces invalid UTF-8 and control characters; line ends
   /// and tabs stay.
   static func escaped(_ text: some Collection<UInt8>) -> String {
@@ -35,8 +44,8 @@ enum HTMLText {
     """
 
   /// - Parameters:
-  /// - title: plain text, which is escaped here.
-  /// - style: CSS rules in addition to the common ones.
+  ///   - title: plain text, which is escaped here.
+  ///   - style: CSS rules in addition to the common ones.
   static func page(title: String, style: String, body: String) -> String {
     beginning + """
       <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">

@@ -34,6 +34,16 @@ final class ByteBuffer {
   /// Adds the `written` bytes that the caller wrote into `room`.
   func extend(by written: Int) { count += written }
 
+  /// Adds what `read` writes into a room of `most` bytes. Returns its result, the number of bytes.
+  func fill(
+    atMost most: Int, _ read: (UnsafeMutableRawBufferPointer) throws(ToolError) -> Int
+  ) throws(ToolError) -> Int {
+    try reserve(most)
+    let count = try read(UnsafeMutableRawBufferPointer(rebasing: rawRoom.prefix(most)))
+    extend(by: count)
+    return count
+  }
+
   func append(_ bytes: UnsafeBufferPointer<UInt8>) throws(ToolError) {
     guard let source = bytes.baseAddress, bytes.count > 0 else { return }
     try reserve(bytes.count)

@@ -19,6 +19,11 @@ struct FieldPath {
     self = path
   }
 
+  /// The path that an option gives, or a top-level member of the record.
+  init(_ given: ParsedOption?, otherwise member: String, isColumn: Bool) throws(ToolError) {
+    if let given { try self.init(given, isColumn: isColumn) } else { self.init(member: Array(member.utf8)) }
+  }
+
   /// Creates the path of a top-level member of the record.
   init(member: [UInt8]) {
     name = String(decoding: member, as: UTF8.self)

@@ -194,9 +194,7 @@ final class Input {
     _ head: ByteBuffer, into buffer: UnsafeMutableRawBufferPointer
   ) throws(ToolError) -> Int? {
     if isUnknown {
-      try head.reserve(1 << 16)
-      let count = try readFile(into: head.rawRoom)
-      head.extend(by: count)
+      let count = try head.fill(atMost: 1 << 16, readFile)
       if count > 0, Compression.mayBegin(with: head.bytes) { return nil }
       isUnknown = false
       if let compression = Compression(beginningWith: head.bytes) {

@@ -78,10 +78,8 @@ final class MappingFile {
     for entry in new {
       var writer = JSONWriter()
       writer.object { writer in
-        writer.key("name")
-        writer.string(entry.name)
-        writer.key("value")
-        writer.string(entry.value)
+        writer.string("name", entry.name)
+        writer.string("value", entry.value)
       }
       lines += writer.takeLine()
     }

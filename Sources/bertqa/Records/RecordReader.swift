@@ -314,10 +314,7 @@ final class WholeFile: RecordSource {
   }
 
   func read(into buffer: ByteBuffer, insideRecord: Bool) throws(ToolError) -> RecordReader.Reading {
-    try buffer.reserve(Self.chunk)
-    let count = try input.read(
-      into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(Self.chunk)))
-    buffer.extend(by: count)
+    let count = try buffer.fill(atMost: Self.chunk, input.read)
     byteCount += count
     return count > 0 ? .bytes : .end
   }

@@ -5,7 +5,7 @@ struct TextSource {
   /// nil for the operands.
   let file: ArgumentText?
   /// The line number in the file, from 1; nil if the whole file is one text.
-  var line: Int?
+  private(set) var line: Int?
   private var operands: [ArgumentText] = []
   private(set) var reading = InputText.Reading()
 
@@ -88,6 +88,15 @@ struct TextSource {
     return try InputText(file, reading)
   }
 
+  /// Returns each line of the source's text as a source of its own.
+  func lines(of input: InputText) -> [(source: TextSource, text: UnsafeBufferPointer<UInt8>)] {
+    input.lines.enumerated().map { index, text in
+      var line = self
+      line.line = index + 1
+      return (line, text)
+    }
+  }
+
   /// The name in columns and messages.
   var shown: String {
     let name = file?.string ?? "text"
@@ -96,11 +105,9 @@ struct TextSource {
 
   /// Writes "file" (null for operands) and, if the text is a line, "line".
   func writeMembers(to writer: inout JSONWriter) {
-    writer.key("file")
-    if let file { writer.string(file.bytes) } else { writer.null() }
+    writer.optional("file", file?.bytes)
     if let line {
-      writer.key("line")
-      writer.integer(line)
+      writer.integer("line", line)
     }
   }
 

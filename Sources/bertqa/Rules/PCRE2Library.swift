@@ -44,25 +44,22 @@ struct PCRE2Library {
   let offsets: Offsets
 
   init() throws(ToolError) {
-    guard let pcre2 = try? SharedLibrary("libpcre2-8.so.0") else {
-      throw ToolError(
-        .input,
-        "--rules needs PCRE2's library, libpcre2-8.so.0, which is not there: install it (on Debian the package "
-          + "libpcre2-8-0)")
-    }
-    compile = try pcre2.function("pcre2_compile_8", as: Compile.self)
-    match = try pcre2.function("pcre2_match_8", as: Match.self)
-    message = try pcre2.function("pcre2_get_error_message_8", as: Message.self)
-    makeMatchData = try pcre2.function("pcre2_match_data_create_from_pattern_8", as: MakeFrom.self)
-    makeMatchContext = try pcre2.function("pcre2_match_context_create_8", as: Make.self)
-    freeCode = try pcre2.function("pcre2_code_free_8", as: Free.self)
-    freeMatchData = try pcre2.function("pcre2_match_data_free_8", as: Free.self)
-    freeMatchContext = try pcre2.function("pcre2_match_context_free_8", as: Free.self)
-    setMatchLimit = try pcre2.function("pcre2_set_match_limit_8", as: Limit.self)
-    setDepthLimit = try pcre2.function("pcre2_set_depth_limit_8", as: Limit.self)
-    setHeapLimit = try pcre2.function("pcre2_set_heap_limit_8", as: Limit.self)
-    setOffsetLimit = try pcre2.function("pcre2_set_offset_limit_8", as: OffsetLimit.self)
-    offsets = try pcre2.function("pcre2_get_ovector_pointer_8", as: Offsets.self)
+    let pcre2 = try SharedLibrary(
+      "libpcre2-8.so.0", for: Option.rules.spelling, library: "PCRE2's library, libpcre2-8.so.0",
+      package: "libpcre2-8-0")
+    compile = try pcre2.function("pcre2_compile_8")
+    match = try pcre2.function("pcre2_match_8")
+    message = try pcre2.function("pcre2_get_error_message_8")
+    makeMatchData = try pcre2.function("pcre2_match_data_create_from_pattern_8")
+    makeMatchContext = try pcre2.function("pcre2_match_context_create_8")
+    freeCode = try pcre2.function("pcre2_code_free_8")
+    freeMatchData = try pcre2.function("pcre2_match_data_free_8")
+    freeMatchContext = try pcre2.function("pcre2_match_context_free_8")
+    setMatchLimit = try pcre2.function("pcre2_set_match_limit_8")
+    setDepthLimit = try pcre2.function("pcre2_set_depth_limit_8")
+    setHeapLimit = try pcre2.function("pcre2_set_heap_limit_8")
+    setOffsetLimit = try pcre2.function("pcre2_set_offset_limit_8")
+    offsets = try pcre2.function("pcre2_get_ovector_pointer_8")
   }
 
   /// Returns PCRE2's description of an error.

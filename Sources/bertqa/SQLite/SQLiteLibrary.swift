@@ -59,32 +59,28 @@ struct SQLiteLibrary {
 
   /// - Parameter work: what needs SQLite: "asking a database".
   init(for work: String) throws(ToolError) {
-    guard let sqlite = try? SharedLibrary("libsqlite3.so.0") else {
-      throw ToolError(
-        .input,
-        "\(work) needs SQLite's library, libsqlite3.so.0, which is not there: install it (on Debian the package "
-          + "libsqlite3-0)")
-    }
-    open = try sqlite.function("sqlite3_open_v2", as: Open.self)
-    close = try sqlite.function("sqlite3_close", as: OfHandle.self)
-    busyTimeout = try sqlite.function("sqlite3_busy_timeout", as: OfColumn.self)
-    progressHandler = try sqlite.function("sqlite3_progress_handler", as: ProgressHandler.self)
-    execute = try sqlite.function("sqlite3_exec", as: Execute.self)
-    lastID = try sqlite.function("sqlite3_last_insert_rowid", as: Integer.self)
-    message = try sqlite.function("sqlite3_errmsg", as: Message.self)
-    prepare = try sqlite.function("sqlite3_prepare_v2", as: Prepare.self)
-    finalize = try sqlite.function("sqlite3_finalize", as: OfHandle.self)
-    step = try sqlite.function("sqlite3_step", as: OfHandle.self)
-    reset = try sqlite.function("sqlite3_reset", as: OfHandle.self)
-    bindText = try sqlite.function("sqlite3_bind_text64", as: BindText.self)
-    bindBlob = try sqlite.function("sqlite3_bind_blob64", as: BindBytes.self)
-    bindInteger = try sqlite.function("sqlite3_bind_int64", as: BindInteger.self)
-    bindNull = try sqlite.function("sqlite3_bind_null", as: OfColumn.self)
-    columnType = try sqlite.function("sqlite3_column_type", as: OfColumn.self)
-    columnInteger = try sqlite.function("sqlite3_column_int64", as: ColumnInteger.self)
-    columnDouble = try sqlite.function("sqlite3_column_double", as: ColumnDouble.self)
-    columnText = try sqlite.function("sqlite3_column_text", as: ColumnBytes.self)
-    columnBlob = try sqlite.function("sqlite3_column_blob", as: ColumnBytes.self)
-    columnByteCount = try sqlite.function("sqlite3_column_bytes", as: OfColumn.self)
+    let sqlite = try SharedLibrary(
+      "libsqlite3.so.0", for: work, library: "SQLite's library, libsqlite3.so.0", package: "libsqlite3-0")
+    open = try sqlite.function("sqlite3_open_v2")
+    close = try sqlite.function("sqlite3_close")
+    busyTimeout = try sqlite.function("sqlite3_busy_timeout")
+    progressHandler = try sqlite.function("sqlite3_progress_handler")
+    execute = try sqlite.function("sqlite3_exec")
+    lastID = try sqlite.function("sqlite3_last_insert_rowid")
+    message = try sqlite.function("sqlite3_errmsg")
+    prepare = try sqlite.function("sqlite3_prepare_v2")
+    finalize = try sqlite.function("sqlite3_finalize")
+    step = try sqlite.function("sqlite3_step")
+    reset = try sqlite.function("sqlite3_reset")
+    bindText = try sqlite.function("sqlite3_bind_text64")
+    bindBlob = try sqlite.function("sqlite3_bind_blob64")
+    bindInteger = try sqlite.function("sqlite3_bind_int64")
+    bindNull = try sqlite.function("sqlite3_bind_null")
+    columnType = try sqlite.function("sqlite3_column_type")
+    columnInteger = try sqlite.function("sqlite3_column_int64")
+    columnDouble = try sqlite.function("sqlite3_column_double")
+    columnText = try sqlite.function("sqlite3_column_text")
+    columnBlob = try sqlite.function("sqlite3_column_blob")
+    columnByteCount = try sqlite.function("sqlite3_column_bytes")
   }
 }

@@ -39,9 +39,9 @@ enum FileWriting {
 
   /// Replaces a regular file and returns a descriptor of the new one.
   /// - Parameters:
-  /// - isDurable: true returns only after the file is on disk.
-  /// - prepare: called with the new file's descriptor before the file is renamed into place; returns 0 or
-  ///   errno.
+  ///   - isDurable: true returns only after the file is on disk.
+  ///   - prepare: called with the new file's descriptor before the file is renamed into place; returns 0 or
+  ///     errno.
   static func replaceFile(
     _ path: String, with text: String, isDurable: Bool, _ prepare: (Int32) -> Int32
   ) throws(ToolError) -> Int32 {
@@ -150,6 +150,6 @@ enum FileWriting {
   }
 
   static func failed(_ path: String, _ number: Int32) -> ToolError {
-    ToolError(.resources, "cannot write \(path): \(String(cString: strerror(number)))")
+    .system("cannot write \(path)", number)
   }
 }

@@ -32,8 +32,7 @@ final class Output {
   private func writeError(_ number: Int32) -> ToolError {
     // The reader closed the pipe: exit without a message.
     if number == EPIPE { return ToolError(.resources, "") }
-    return ToolError(
-      .resources, "cannot write standard output: \(String(cString: strerror(number)))")
+    return FileWriting.failed("standard output", number)
   }
 }
 

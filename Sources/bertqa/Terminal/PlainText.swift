@@ -36,6 +36,12 @@ enum PlainText {
     return String(scalars)
   }
 
+  /// Returns the text in one line, without surrounding white space; nil if nothing is left.
+  static func line(_ text: String) -> String? {
+    let line = trimmed(of(text))
+    return line.isEmpty ? nil : line
+  }
+
   /// Returns a generated word. Line ends and tabs, which character models generate, stay.
   static func word(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     if text.count == 1, let byte = text.first, byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\t") {

@@ -2,11 +2,21 @@ import Glibc
 
 /// Properties of the terminal.
 enum Terminal {
-  enum ColorChoice { case auto, always, never }
+  enum ColorChoice: String, CaseIterable {
+    case auto, always, never
 
-  static let colorChoices: KeyValuePairs<String, ColorChoice> = [
-    "auto": .auto, "always": .always, "never": .never,
-  ]
+    init(_ given: ParsedOption) throws(ToolError) {
+      self = given.text == nil ? .always : try given.choice()
+    }
+  }
+
+  /// - Parameter what: what is highlighted.
+  static func colorRow(_ what: String) -> OptionRow {
+    OptionRow(
+      .color, value: "WHEN", isOptional: true, choices: ColorChoice.allCases.map(\.rawValue),
+      "highlight \(what): {}; auto: on a terminal",
+      detail: "Without a value: always. On a terminal without colour, the answer is in square brackets.")
+  }
 
   static func isThere(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 

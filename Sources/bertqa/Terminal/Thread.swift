@@ -13,7 +13,7 @@ enum Thread {
       }, box.toOpaque())
     guard result == 0 else {
       box.release()
-      throw ToolError(.resources, "cannot start a thread: \(String(cString: strerror(result)))")
+      throw ToolError.system("cannot start a thread", result)
     }
     pthread_detach(thread)
   }

@@ -42,10 +42,8 @@ public func bertqa_labeler_create(
     let context = try ContextHandle.borrowed(context, "context").context
     try checkCount(count)
     let options = try labelerOptions(options)
-    if count > 0 { _ = try required(examples, "examples") }
-    let read = try readItems(count, in: "examples", options.embed.call) { index throws(BertQAError) in
-      let example = try required(examples, "examples")[index]
-      return LabelExample(
+    let read = try readItems(examples, count, "examples", options.embed.call) { example throws(BertQAError) in
+      LabelExample(
         text: try textArgument(example.text, example.length, "text"),
         label: try labelArgument(example.label, example.label_length, "label"))
     }
@@ -80,10 +78,8 @@ public func bertqa_labeler_classify(
   batchStatus(count, classifications, "classifications", statuses) { output throws(BertQAError) in
     let labeler = try LabelerHandle.borrowed(labeler, "labeler").labeler
     let call = try callOptions(call)
-    let texts = try required(texts, "texts")
-    try output.fill(from: "texts", call, ClassificationHandle.init) { index throws(BertQAError) in
-      try textPair(texts[index])
-    } each: { texts, call throws(BertQAError) in
+    try output.fill(from: texts, "texts", call, ClassificationHandle.init, textPair) {
+      texts, call throws(BertQAError) in
       try labeler.classifyEach(texts, call: call)
     }
   }

@@ -69,17 +69,8 @@ public func bertqa_vectors_fingerprint(
     needed.pointee = 0
     let context = try ContextHandle.borrowed(context, "context").context
     let bytes = try context.vectorFingerprint(call: callOptions(call))
-    needed.pointee = bytes.count
-    // A size_t above Int.max arrives here as a negative number.
-    guard capacity < 0 || bytes.count <= capacity else {
-      throw BertQAError(
-        .invalidArgument, argument: "capacity",
-        "is \(capacity), but the fingerprint needs \(bytes.count) bytes")
-    }
-    let target = UnsafeMutableRawPointer(try required(output, "output"))
-    bytes.withUnsafeBytes { source in
-      if let base = source.baseAddress { target.copyMemory(from: base, byteCount: source.count) }
-    }
+    try room(for: bytes.count, output, "output", capacity, needed)?
+      .copyMemory(from: bytes, byteCount: bytes.count)
   }
 }
 
@@ -187,9 +178,9 @@ public func bertqa_search_answer(
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try answerOptions(options)
     try checkCount(count)
-    let texts = try readItems(count, in: "passages", options.marshallingCall) { index throws(BertQAError) in
-      let passage = try required(passages, "passages")[index]
-      return QuestionItem.Document.text(try textArgument(passage.text, passage.length, "text"))
+    let texts = try readItems(passages, count, "passages", options.marshallingCall) {
+      passage throws(BertQAError) in
+      QuestionItem.Document.text(try textArgument(passage.text, passage.length, "text"))
     }
     let result = try context.answer(search, passages: texts, options: options)
     return try AnswersHandle(result, CallMonitor(options.marshallingCall))

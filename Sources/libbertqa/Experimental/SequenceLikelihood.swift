@@ -41,9 +41,9 @@ public func bertqa_sequence_rank(
     let options = try sequenceOptions(options)
     try checkCount(count)
     let prefix = try textArgument(prefix, prefix_length, "prefix")
-    let texts = try readItems(count, in: "continuations", options.call) { index throws(BertQAError) in
-      let text = try required(continuations, "continuations")[index]
-      return try textArgument(text.text, text.length, "text")
+    let texts = try readItems(continuations, count, "continuations", options.call) {
+      text throws(BertQAError) in
+      try textArgument(text.text, text.length, "text")
     }
     let ranking = try context.rank(
       texts, after: prefix, state: SequenceState.borrowed(state), options: options)

@@ -64,15 +64,8 @@ public func bertqa_sequence_state_serialize(
     let length = try required(length, "length")
     length.pointee = 0
     let state = try SequenceState.borrowed(state, "state")
-    length.pointee = state.serializedCount
-    // A size_t above Int.max arrives here as a negative capacity, which is large enough.
-    guard capacity < 0 || capacity >= state.serializedCount else {
-      throw BertQAError(
-        .invalidArgument, argument: "capacity",
-        "is \(capacity), but the state takes \(state.serializedCount) bytes: see length")
-    }
-    let bytes = try required(bytes, "bytes")
-    bytes.copyMemory(from: state.serialized, byteCount: state.serializedCount)
+    try room(for: state.serializedCount, bytes, "bytes", capacity, length)?
+      .copyMemory(from: state.serialized, byteCount: state.serializedCount)
   }
 }
 

@@ -22,10 +22,8 @@ public func bertqa_embed_tokens(
   batchStatus(count, vectors, "vectors", statuses) { output throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try embedOptions(readOptions(options))
-    let texts = try required(texts, "texts")
-    try output.fill(from: "texts", options, TokenVectorsHandle.init) { index throws(BertQAError) in
-      try textPair(texts[index])
-    } each: { texts, options throws(BertQAError) in
+    try output.fill(from: texts, "texts", options, TokenVectorsHandle.init, textPair) {
+      texts, options throws(BertQAError) in
       try context.embedTokensEach(of: texts, options: options)
     }
   }

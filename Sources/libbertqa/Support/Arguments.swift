@@ -27,6 +27,13 @@ func required<T>(_ pointer: T?, _ name: StaticString) throws(BertQAError) -> T {
   return pointer
 }
 
+/// Returns the elements of an array argument, which may be NULL if `count` is 0.
+func elements<Element>(
+  _ array: UnsafePointer<Element>?, _ count: Int, _ name: StaticString
+) throws(BertQAError) -> UnsafeBufferPointer<Element> {
+  UnsafeBufferPointer(start: count > 0 ? try required(array, name) : nil, count: count)
+}
+
 /// Returns a path argument, which ends with a NUL.
 func pathArgument(
   _ pointer: UnsafePointer<CChar>?, _ name: StaticString
@@ -59,6 +66,21 @@ func checkRoom(_ length: Int, _ expected: Int, _ name: StaticString) throws(Bert
     throw BertQAError(
       .invalidArgument, argument: "\(name)", "is \(UInt(bitPattern: length)), but must be \(expected)")
   }
+}
+
+/// Sets `needed` to the size of a result in bytes and returns the caller's memory for it; nil if the result is empty.
+/// - Throws: `.invalidArgument` if the memory is too small.
+func room(
+  for count: Int, _ output: UnsafeMutableRawPointer?, _ name: StaticString, _ capacity: Int,
+  _ needed: UnsafeMutablePointer<Int>
+) throws(BertQAError) -> UnsafeMutableRawPointer? {
+  needed.pointee = count
+  // A size_t above Int.max arrives here as a negative number.
+  guard capacity < 0 || count <= capacity else {
+    throw BertQAError(
+      .invalidArgument, argument: "capacity", "is \(capacity), but the result has \(count) bytes")
+  }
+  return count > 0 ? try required(output, name) : nil
 }
 
 /// Writes a result into a caller's struct of any version, up to its struct_size, which does not change.

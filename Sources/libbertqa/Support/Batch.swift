@@ -23,18 +23,19 @@ func check(item index: Int, _ monitor: CallMonitor) throws(BertQAError) {
 }
 
 /// Reads the items of a batch. Throws the first failure.
-/// - Parameter collection: the name of the array argument.
-func readItems<Item>(
-  _ count: Int, in collection: String, _ call: CallOptions, _ item: (Int) throws(BertQAError) -> Item
+/// - Parameter name: the name of the array argument.
+func readItems<Raw, Item>(
+  _ array: UnsafePointer<Raw>?, _ count: Int, _ name: StaticString, _ call: CallOptions,
+  _ item: (Raw) throws(BertQAError) -> Item
 ) throws(BertQAError) -> [Item] {
   let monitor = CallMonitor(call)
   var items = try [Item](resultCapacity: count, monitor)
-  for index in 0..<count {
+  for (index, raw) in try elements(array, count, name).enumerated() {
     try check(item: index, monitor)
     do throws(BertQAError) {
-      items.append(try item(index))
+      items.append(try item(raw))
     } catch {
-      throw error.of(item: index, in: collection)
+      throw error.of(item: index, in: "\(name)")
     }
   }
   return items
@@ -55,31 +56,33 @@ func naming<Results>(
 
 /// The caller's arrays for the objects of a batch and, if it wants them, the statuses.
 struct BatchOutput {
-  fileprivate let count: Int
-  fileprivate let objects: UnsafeMutablePointer<OpaquePointer?>
+  fileprivate let objects: UnsafeMutableBufferPointer<OpaquePointer?>
   fileprivate let statuses: UnsafeMutablePointer<bertqa_status>?
 
   /// Runs a call and stores an object for each result. If the call fails, it stores none.
   /// - Parameters:
-  ///   - collection: the name of the array of items.
+  ///   - array: of as many items as objects.
+  ///   - name: the name of the array argument.
   ///   - make: makes the object of a result.
   ///   - item: reads an item.
   ///   - each: runs the call and returns a result for each item.
-  func fill<Options: BatchOptions, Item, Value, Object: Handle>(
-    from collection: String, _ options: Options,
+  func fill<Options: BatchOptions, Raw, Item, Value, Object: Handle>(
+    from array: UnsafePointer<Raw>?, _ name: StaticString, _ options: Options,
     _ make: (Value, CallMonitor) throws(BertQAError) -> Object,
-    _ item: (Int) throws(BertQAError) -> Item,
+    _ item: (Raw) throws(BertQAError) -> Item,
     each: ([Item], Options) throws(BertQAError) -> [Result<Value, BertQAError>]
   ) throws(BertQAError) {
+    let (count, collection) = (objects.count, "\(name)")
+    let array = try elements(array, count, name)
     var options = options
     var failures = BatchFailures(statuses, count, of: collection, &options.call)
     let monitor = CallMonitor(options.marshallingCall)
     var items = try [Item](resultCapacity: count, monitor)
     var indices = try [Int](resultCapacity: count, monitor)
-    for index in 0..<count {
+    for (index, raw) in array.enumerated() {
       try check(item: index, monitor)
       do throws(BertQAError) {
-        items.append(try item(index))
+        items.append(try item(raw))
         indices.append(index)
       } catch {
         try failures.add(error, of: index)
@@ -134,7 +137,7 @@ struct BatchFailures {
   }
 }
 
-/// Runs the body of a batch call that returns an object for each item.
+/// Runs the body of a batch call that returns an object for each item. A batch of no items checks its other arguments.
 /// - Parameter name: the name of the array of objects.
 func batchStatus(
   _ count: Int, _ objects: UnsafeMutablePointer<OpaquePointer?>?, _ name: StaticString,
@@ -142,11 +145,11 @@ func batchStatus(
 ) -> bertqa_status {
   status { () throws(BertQAError) in
     try checkCount(count)
-    guard count > 0 else { return }
     try settingAll(statuses, count) { () throws(BertQAError) in
-      let objects = try required(objects, name)
-      objects.update(repeating: nil, count: count)
-      try body(BatchOutput(count: count, objects: objects, statuses: statuses))
+      let objects = UnsafeMutableBufferPointer(
+        start: count > 0 ? try required(objects, name) : nil, count: count)
+      objects.update(repeating: nil)
+      try body(BatchOutput(objects: objects, statuses: statuses))
     }
   }
 }

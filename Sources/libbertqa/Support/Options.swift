@@ -68,10 +68,9 @@ func number(_ raw: Int32) -> Int? { raw == 0 ? nil : Int(raw) }
 func number(_ raw: Int32, none: Int32) -> Int? { raw == none ? 0 : number(raw) }
 
 /// Returns a number; `value` for 0, the default.
-func number(_ raw: Double, default value: Double) -> Double { raw == 0 ? value : raw }
-
-/// Returns a number; `value` for 0, the default.
-func number(_ raw: Float, default value: Float) -> Float { raw == 0 ? value : raw }
+func number<Number: FloatingPoint>(_ raw: Number, default value: Number) -> Number {
+  raw == 0 ? value : raw
+}
 
 /// Checks a member that pads a struct. Later versions may use it.
 func checkReserved(_ raw: Int32) throws(BertQAError) {

@@ -22,6 +22,8 @@ def test_pandas():
     assert set(frame.bertqa.classify("body").columns) == {"label", "probability", "probabilities"}
     assert frame.bertqa.entities("body", threshold=0.5).tolist()[1][0]["text"] == "Ann Smith"
     assert len(frame.bertqa.embed("body").tolist()[0]) == 384
+    assert frame.bertqa.classify("body", top_k=2).tolist()[3] is pandas.NA
+    assert set(frame.bertqa.answer("body", QUESTION, top_k=2).columns) == {"answers", "is_impossible"}
     with bertqa.Context() as context:
         assert frame.bertqa.answer("body", QUESTION, model=context).equals(found)
 
@@ -36,6 +38,11 @@ def test_polars(lazy):
         body.bertqa.classify().alias("topic"),
         body.bertqa.entities(threshold=0.5).alias("entities"),
         body.bertqa.embed().alias("vector"),
+        body.bertqa.answer(polars.lit(QUESTION)).alias("literal"),
+        polars.lit(TEXTS[1]).bertqa.answer(polars.col("question")).alias("one text"),
+        body.bertqa.answer(QUESTION, top_k=2).alias("answers"),
+        body.bertqa.answer(polars.col("question"), top_k=2).alias("answers to each"),
+        body.bertqa.classify(top_k=2).alias("labels"),
     ]
     source = frame.lazy() if lazy else frame
     result = source.with_columns(columns)
@@ -45,6 +52,11 @@ def test_polars(lazy):
         assert result.schema == expected
     assert result["answer"].struct.field("answer").to_list()[1::2] == ["Paris", None]
     assert result["each"].equals(result["answer"].rename("each"))
+    assert result["literal"].equals(result["answer"].rename("literal"))
+    assert result["one text"].struct.field("answer").to_list() == ["Paris"] * 4
+    assert result["answers"].struct.field("answers").to_list()[1][0]["answer"] == "Paris"
+    assert result["answers to each"].equals(result["answers"].rename("answers to each"))
+    assert [None if row is None else len(row) for row in result["labels"]] == [2, 2, 2, None]
     assert result["entities"].to_list()[1][0]["text"] == "Ann Smith"
     assert result["vector"].to_list()[3] is None and len(result["vector"].to_list()[0]) == 384
     assert result["topic"].struct.field("label").to_list()[3] is None

@@ -74,6 +74,10 @@ def test_embedders(documents, store):
     pipeline.connect("embedder.embedding", "retriever.query_embedding")
     found = pipeline.run({"embedder": {"text": "an animal jumped"}})["retriever"]["documents"]
     assert found[0].content == TEXTS[0]
+    # Falsy values are embedded, missing ones are not.
+    given = [Document(content="a", meta={"n": 0, "s": None})]
+    vector = DocumentEmbedder(meta_fields_to_embed=["n", "s"]).run(given)["documents"][0].embedding
+    assert vector == DocumentEmbedder().run([Document(content="0\na")])["documents"][0].embedding
     for component, wrong in (TextEmbedder(), ["a"]), (DocumentEmbedder(), "a"):
         with pytest.raises(TypeError):
             component.run(wrong)

@@ -1,6 +1,7 @@
 """Components of LangChain, with its vector store in memory."""
 
 import asyncio
+import threading
 
 import pytest
 
@@ -47,11 +48,16 @@ def test_reranker(model):
 
 
 def test_answers(store):
-    chain = answer_chain(store.as_retriever(search_kwargs={"k": 2}))
+    threads = []
+    chain = answer_chain(
+        store.as_retriever(search_kwargs={"k": 2}), progress=lambda *_: threads.append(threading.current_thread())
+    )
     for found in chain.invoke(QUESTION), asyncio.run(chain.ainvoke(QUESTION)):
         assert found["answer"] == "Paris" and found["document"].metadata["name"] == 1
         assert found["document"].page_content[found["start"] : found["end"]] == "Paris"
         assert len(found["source_documents"]) == 2 and 0 < found["score"] < 1
+    # The event loop goes on while the model reads.
+    assert threads[0] is threading.main_thread() is not threads[-1]
     assert (chain | (lambda found: found["answer"])).invoke(QUESTION) == "Paris"
     nothing = chain.invoke("What is the boiling point of mercury?")
     assert nothing["answer"] is None and list(nothing) == list(found)

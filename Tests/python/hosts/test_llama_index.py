@@ -26,6 +26,10 @@ def test_embedding():
     assert embedding.get_text_embedding(TEXTS[0]) == pytest.approx(vector, abs=1e-6)
     assert asyncio.run(embedding.aget_query_embedding(TEXTS[0])) == pytest.approx(vector, abs=1e-6)
     assert len(embedding.get_text_embedding_batch(TEXTS)) == 3
+    own = BertQAEmbedding(truncate=False, prompts={"query": "query: "}, num_workers=2)
+    again = BertQAEmbedding.from_dict(own.to_dict())
+    assert again.to_dict() == own.to_dict() and again.num_workers == 2
+    assert again.get_query_embedding("a") == own.get_query_embedding("a") != embedding.get_query_embedding("a")
     index = VectorStoreIndex(nodes(), embed_model=embedding)
     found = index.as_retriever(similarity_top_k=2).retrieve("an animal jumped")
     assert found[0].node.node_id == "0"
@@ -44,5 +48,9 @@ def test_rerank(model):
     for top_n in 0, -1:
         with pytest.raises(ValueError, match="top_n"):
             BertQARerank(model=model, top_n=top_n)
+    with pytest.raises(ValueError, match="topn"):
+        BertQARerank(model=model, topn=1)
+    again = BertQARerank.from_dict(BertQARerank(model=bertqa.Context(model, task="embed"), top_n=1).to_dict())
+    assert len(again.postprocess_nodes(given, query_str="water")) == 1
     with pytest.raises(ValueError, match="Missing query"):
         BertQARerank(model=model).postprocess_nodes(given)

@@ -66,8 +66,26 @@ def test_rules_alone():
     recognizer = BertQARecognizer(rules=["ip", "email"])
     assert recognizer.get_supported_entities() == ["IP_ADDRESS", "EMAIL_ADDRESS"]
     assert [one.entity_type for one in recognizer.analyze(TEXT, [])] == ["EMAIL_ADDRESS", "IP_ADDRESS"]
+    assert BertQARecognizer(rules="ip").rules == ["ip"]
     named = BertQARecognizer("entities-minilm-l6", rules=[], names={"person": "NAME"})
     assert named.get_supported_entities() == ["LOCATION", "ORGANIZATION", "NAME"]
+
+
+def test_a_recognizer_is_made_again_from_its_dict():
+    made = BertQARecognizer("entities-minilm-l6", ["email"], {"person": "NAME"}, 0.6, name="mine", regions=["us"])
+    again = BertQARecognizer.from_dict(made.to_dict())
+    assert again.to_dict() == made.to_dict() and again.analyze(TEXT, []) == made.analyze(TEXT, [])
+    assert {one.entity_type for one in again.analyze(TEXT, [])} == {"NAME", "LOCATION", "EMAIL_ADDRESS"}
+    some = BertQARecognizer("entities-minilm-l6", supported_entities=["PERSON"])
+    assert [one.entity_type for one in some.analyze(TEXT, [])] == ["PERSON"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"rules": ["no"]}, {"labels": ["no"]}, {"labels": "person"}, {"threshold": 2}, {"regions": ["xx"]}]
+)
+def test_invalid_arguments_are_rejected_at_once(wrong):
+    with pytest.raises((ValueError, TypeError)):
+        BertQARecognizer("entities-minilm-l6", **wrong)
 
 
 def test_labels_of_the_caller_s_choice():

@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import numpy
+import pandas
 import pytest
 
 from hosts import TEXTS, host
@@ -11,6 +12,7 @@ from hosts import TEXTS, host
 host("sklearn")
 
 from sklearn.base import clone  # noqa: E402
+from sklearn.compose import ColumnTransformer  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
@@ -56,6 +58,18 @@ def test_what_is_no_text(missing):
         with pytest.raises(ValueError, match=r"text \d+ is of type \w+, not str or bytes"):
             call()
     assert TextEmbedder().transform([b"a", "a"]).shape == (2, 384)
+
+
+def test_tables_are_no_texts():
+    """Their columns' names are not read as texts."""
+    table = pandas.DataFrame({"body": X})
+    for call in (
+        lambda: TextEmbedder().transform(table),
+        lambda: WordCountClassifier().fit(X, Y).predict(table),
+    ):
+        with pytest.raises(TypeError, match="is of type DataFrame, but must be a list or one column of texts"):
+            call()
+    assert ColumnTransformer([("body", TextEmbedder(), "body")]).fit_transform(table).shape == (24, 384)
 
 
 def test_embedder():

@@ -1,7 +1,9 @@
 """Columns of every kind and function: dictionary-encoded and categorical ones, pairs, top_k, vectors, tokens; what
 Column shows; progress, and columns of more rows than one call takes."""
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
 
@@ -212,6 +214,8 @@ def test_a_column_is_a_sequence_of_rows(models):
     with pytest.raises(IndexError):
         column[31]
     vectors = bertqa.embed_column(models["embed"], documents)
+    for made in column, vectors:  # as results of worker processes
+        assert pickle.loads(pickle.dumps(made)).to_pylist() == made.to_pylist() == copy.deepcopy(made).to_pylist()
     for shown in column, vectors, vectors[:0], bertqa.tokenize_column(models["embed"], documents):
         assert "\n" not in repr(shown) and len(repr(shown)) < 500
     assert repr(column).startswith("<Column of 31 rows: [")
@@ -346,10 +350,12 @@ def test_what_is_no_column_is_named(models):
         for call in bertqa.classify_column, bertqa.embed_column, bertqa.entities_column, bertqa.tokenize_column:
             with pytest.raises(TypeError, match=message):
                 call(models["embed"], wrong, cancel=pytest.fail)
-    for wrong in pyarrow.array([1, 2]), pyarrow.array([["a"]]), polars.Series([1.5]):
-        for call in bertqa.embed_column, bertqa.tokenize_column:
-            with pytest.raises(bertqa.InvalidArgument, match="row 0 is no text: cast the column to utf8"):
-                call(models["embed"], wrong)
+    fixed = pyarrow.array([b"a"], pyarrow.binary(1))
+    for wrong in pyarrow.array([1, 2]), pyarrow.array([["a"]]), polars.Series([1.5]), fixed:
+        for given in wrong, pyarrow.array(wrong).dictionary_encode() if wrong is fixed else wrong:
+            for call in bertqa.embed_column, bertqa.tokenize_column, bertqa.entities_column:
+                with pytest.raises(bertqa.InvalidArgument, match='texts is of Arrow type ".*"; cast it to utf8'):
+                    call(models["embed"], given)
 
 
 def test_memory_that_is_handed_over_is_freed(models):

@@ -145,6 +145,14 @@ def test_all_of_pandas_missing_values_are_nulls(context):
     result = bertqa.answer_column(context, QUESTION, missing)
     rows = pyarrow.array(result.array).to_pylist()
     assert rows == expected(context, [QUESTION] * 4, ["the river", None, None, None])
+    assert bertqa.answer_column(context, QUESTION, [*missing, pandas.NaT]).to_pylist() == [*rows, None]
+    # A column without a value, as read_csv returns it, and texts that pyarrow refuses.
+    for nothing in pandas.Series([float("nan")] * 2), pandas.Series([], dtype="float64"):
+        assert bertqa.answer_column(context, QUESTION, nothing).isna().all()
+    objects = pandas.Series(["\ud800 the river", b"the river", 1.5], dtype=object, index=[7, 7, 8])
+    assert bertqa.answer_column(context, QUESTION, objects[:2]).index.tolist() == [7, 7]
+    with pytest.raises(TypeError, match="row 2: expected str or bytes, got float"):
+        bertqa.answer_column(context, QUESTION, objects)
 
 
 @pytest.mark.parametrize("make", [pyarrow.array, polars.Series, pandas.Series], ids=lambda make: make.__module__)

@@ -12,6 +12,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pandas
 import pytest
 
 import bertqa
@@ -366,6 +367,32 @@ def test_errors_of_arguments(tiny):
             bertqa.Context(**arguments)
     with pytest.raises(bertqa.TooLarge, match="2147483647"):
         tiny.tokenize(bytes(1 << 31))
+    for name, value, kind in [
+        ("top_k", 2.0, "an integer"),
+        ("top_k", "2", "an integer"),
+        ("max_bytes", 1.5, "an integer"),
+        ("timeout", "5", "a number"),
+        ("no_answer_threshold", "0", "a number"),
+    ]:
+        with pytest.raises(TypeError, match=re.escape(f"{name} is {value!r}, but must be {kind}")):
+            tiny.answer("who", FOX, **{name: value})
+    # The library's own fields are no options.
+    for name in "default_model", "log_user":
+        with pytest.raises(TypeError, match=f"unknown option '{name}'"):
+            bertqa.Context(**{name: 1})
+    # The names of columns and the keys of a dict are no texts.
+    frame = pandas.DataFrame({"body": ["a"]})
+    for wrong in frame, {"body": ["a"]}:
+        for call in (
+            lambda texts: tiny.classify_batch(texts),
+            lambda texts: tiny.embed(texts),
+            lambda texts: tiny.entities_batch(texts),
+            lambda texts: tiny.answer_documents("who", texts),
+            lambda texts: bertqa.train_classifier(texts, ["a"], "nowhere"),
+            lambda texts: bertqa.SentenceEncoder().encode(texts),
+        ):
+            with pytest.raises(TypeError, match="but must be a list or one column of texts"):
+                call(wrong)
 
 
 @pytest.mark.parametrize("error", [*_errors.BY_STATUS.values(), bertqa.BertQAError])

@@ -5,6 +5,7 @@ import os
 import pydoc
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -184,12 +185,15 @@ def test_reprs_are_one_line_whatever_the_size(tiny):
 
 
 def test_results_are_hashable(tiny):
+    notes = bertqa.Collection(":memory:", context=tiny, words_only=True)
+    notes.add("fox", FOX, fields={"year": 2024, "tags": ["a", {"b": None}]})
     with bertqa.Context(task="predict") as play, bertqa.Context(task="classify") as topics:
         made = [
             lambda: tiny.answer("who", FOX, top_k=3), lambda: tiny.tokenize(FOX), lambda: bertqa.patterns("a@b.org"),
             lambda: play.predict("O", top_k=3), lambda: play.generate("O", max_words=3), lambda: play.info,
             lambda: play.rank("O", ["Romeo"])[0], lambda: play.likelihood("O Romeo"),
             lambda: topics.classify("The striker scored twice.", contributions=2),
+            lambda: notes.search(FOX)[0], lambda: notes.ask(FOX),
         ]  # fmt: skip
         for make in made:
             first, second = make(), make()
@@ -259,6 +263,12 @@ def test_python_m_is_the_tool(tmp_path):
         run("no-such-command").returncode
         == subprocess.run([PREFIX / "bin/bertqa", "no-such-command"], capture_output=True).returncode
     )
+    # A closed pipe ends it as it ends the tool itself.
+    command = [sys.executable, "-m", "bertqa", "filter", "--task", "tokenize"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.close()
+        process.stdin.write(b'{"text": "a"}\n')
+    assert process.returncode == -signal.SIGPIPE
     alone = tmp_path / "libbertqa.so.1"
     alone.symlink_to(tmp_path / "nowhere")
     result = run("--help", BERTQA_LIBRARY=str(alone), PATH=str(tmp_path))

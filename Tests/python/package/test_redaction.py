@@ -1,8 +1,10 @@
 """bertqa.redact and bertqa.Pseudonyms: what replaces entities, and how it is brought back."""
 
+import copy
 import hashlib
 import hmac
 import os
+import pickle
 import stat
 import threading
 
@@ -144,9 +146,14 @@ def test_columns():
         assert bertqa.redact_column([text], context=context, labels=["PER"]).to_pylist() == [expected]
     twice = "tel. 80991098, 80991098"
     assert bertqa.redact_column([twice], repeats=True, mask=2).to_pylist() == ["tel. ******98, ******98"]
-    for wrong in {"kinds": ["x"]}, {"regions": ["Denmark"]}, {"labels": ["PER"]}, {"mask": -1}:
-        with pytest.raises(bertqa.InvalidArgument):
-            bertqa.redact_column(["a"], **wrong)
+    with bertqa.Context(FIXTURES / "tiny-bert-entities") as context:
+        for wrong in (
+            {"kinds": ["x"]}, {"regions": ["Denmark"]}, {"labels": ["PER"]}, {"mask": -1}, {"key": b"short"},
+            {"context": context, "labels": ["x"]},
+        ):  # fmt: skip
+            with pytest.raises(bertqa.InvalidArgument) as caught:
+                bertqa.redact_column(["a"], **wrong)
+            assert caught.value.item is None  # the row is not at fault
     with pytest.raises(bertqa.TooLarge) as caught:
         bertqa.redact_column(["a", None, "a@b.de " * 10_000], max_bytes=1000)
     assert caught.value.item == 2
@@ -176,6 +183,12 @@ def test_what_does_not_go_together(found):
         bertqa.redact(TEXT, found, mask=-1)
     with pytest.raises(TypeError):
         bertqa.redact(TEXT, found, keep=1)
+    for key in 32, "0123456789abcdef":
+        with pytest.raises(TypeError, match="key: expected bytes"):
+            bertqa.redact(TEXT, found, key=key)
+    for copied in copy.deepcopy, pickle.dumps:
+        with pytest.raises(TypeError, match="cannot be pickled or deep-copied"):
+            copied(bertqa.Pseudonyms())
     with pytest.raises(bertqa.Cancelled):
         bertqa.redact(TEXT, found, cancel=lambda: True)
     # Any text, and entities of texts with surrogates, which UTF-8 lacks.

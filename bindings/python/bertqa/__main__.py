@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import signal
 import stat
 import sys
 from typing import Iterator, Optional
@@ -46,6 +47,8 @@ def main() -> None:
             "python -m bertqa: the bertqa tool is not installed; it comes with the wheel, with the Debian package and "
             "with `make install`. This package is used from Python: help(bertqa)"
         )
+    # Python ignores SIGPIPE, and the tool would inherit that.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.execv(program, [program, *sys.argv[1:]])
 
 

@@ -22,7 +22,7 @@ from ._handle import Closable, Handle, Results
 from ._native import failures, library
 from ._results import Answer, Result
 from ._stream import stream
-from ._text import as_text, encoded, is_text, question_and_document
+from ._text import as_text, check_texts, encoded, is_text, question_and_document
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class AnswerMethods(Closable):
         handle = self._opened()
         if is_text(documents):
             raise TypeError("documents is one text; one document is asked by answer")
+        check_texts(documents, "documents")
         # A text among prepared documents is also prepared.
         items: List[Any] = list(documents)
         prepared = any(isinstance(item, Document) for item in items)

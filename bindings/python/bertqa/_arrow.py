@@ -75,8 +75,10 @@ class Chunk:
 
 
 def chunks(column: Any, rows: int = 1 << 30) -> Iterator[Chunk]:
-    """Yields the column's chunks, at least one, as its library exports them, without a copy. Lists and other
-    iterables of texts are copied, at most `rows` texts a chunk."""
+    """Yields the column's chunks, at least one, as its library exports them, without a copy. Lists, other iterables
+    of texts and pandas columns of Python objects are copied, at most `rows` texts a chunk."""
+    if _has_objects(column):
+        column = iter(column)
     if hasattr(column, "__arrow_c_array__"):
         capsules = column.__arrow_c_array__()
         schema, data = (_pointer(each) for each in capsules)
@@ -93,6 +95,11 @@ def chunks(column: Any, rows: int = 1 << 30) -> Iterator[Chunk]:
             if len(part) < rows:
                 return
             first += rows
+
+
+def _has_objects(column: Any) -> bool:
+    """True for a pandas Series of Python objects, or of the floats that pandas reads from a column without values."""
+    return type(column).__module__.partition(".")[0] == "pandas" and str(column.dtype) in ("object", "float64")
 
 
 def _stream(capsule: Any) -> Iterator[Chunk]:
@@ -124,7 +131,7 @@ class _Released:
 
 
 def built(texts: Iterable[Any], first: int = 0) -> Chunk:
-    """Returns a large_utf8 column of texts; None, NaN and pandas' NA are nulls. first: the index of the first
+    """Returns a large_utf8 column of texts; None, NaN and pandas' NA and NaT are nulls. first: the index of the first
     row in errors."""
     data: List[bytes] = []
     offsets, valid = array("q", [0]), bytearray()
@@ -150,7 +157,11 @@ def built(texts: Iterable[Any], first: int = 0) -> Chunk:
 
 def is_null(text: Any) -> bool:
     pandas = sys.modules.get("pandas")
-    return text is None or (isinstance(text, float) and text != text) or (pandas is not None and text is pandas.NA)
+    return (
+        text is None
+        or (isinstance(text, float) and text != text)
+        or (pandas is not None and (text is pandas.NA or text is pandas.NaT))
+    )
 
 
 _KEEP_ARRAY = RELEASE_ARRAY(lambda array: None)

@@ -40,6 +40,10 @@ class Column:
         """Returns the rows as Python values: dicts for structs, lists, texts, numbers; None for nulls."""
         return values(self._rows())
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """Pickles a copy of the rows, for other processes."""
+        return Column.of, (self.buffers(),)
+
     def buffers(self) -> Buffers:
         """A copy of the memory."""
         return _copied(self._rows())

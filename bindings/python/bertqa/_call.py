@@ -30,7 +30,7 @@ COMMON = ("cancel", "progress", "timeout", "max_bytes", "max_document_tokens")
 #: Fields that are not options by themselves.
 _INTERNAL = (
     "struct_size", "call", "reserved", "on_word", "on_word_user", "use_no_answer_threshold", "label_count",
-    "ignore_label_count", "thresholds",
+    "ignore_label_count", "thresholds", "region_count", "default_model", "log", "log_user",
 )  # fmt: skip
 _TEXT = ctypes.POINTER(_abi.Text)
 _NO_CHOICES: Mapping[str, Sequence[str]] = {}
@@ -97,9 +97,10 @@ class Call:
         if self._progress is not None:
             common.progress = ON_PROGRESS
         if timeout is not None:
-            if timeout != timeout:
+            seconds = real(timeout, "timeout")
+            if seconds != seconds:
                 raise InvalidArgument("timeout is NaN, but must be a number of seconds")
-            nanoseconds = min(max(0.0, timeout * 1e9), 2.0**63)
+            nanoseconds = min(max(0.0, seconds * 1e9), 2.0**63)
             common.deadline_ns = library().deadline_after(int(nanoseconds))
         for name in "max_bytes", "max_document_tokens":
             value = values.get(name)
@@ -169,9 +170,23 @@ def index(names: Sequence[str], name: str, what: str) -> int:
     return names.index(name)
 
 
+def integer(value: Any, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r:.80}, but must be an integer") from None
+
+
+def real(value: Any, name: str) -> float:
+    try:
+        return ctypes.c_double(value).value
+    except TypeError:
+        raise TypeError(f"{name} is {value!r:.80}, but must be a number") from None
+
+
 def int32(value: Any, name: str) -> int:
     """Returns `value` if it fits; ctypes would silently truncate it to 32 bits."""
-    number = operator.index(value)
+    number = integer(value, name)
     if not -(2**31) <= number < 2**31:
         raise InvalidArgument(f"{name} is {number}, which does not fit in 32 bits")
     return number
@@ -218,9 +233,11 @@ def _number(
     if kind is ctypes.c_int32:
         value = int32(value, name)
     elif kind is ctypes.c_uint64:
-        value = operator.index(value)
+        value = integer(value, name)
         if not 0 <= value < 2**64:
             raise InvalidArgument(f"{name} is {value}, but must be 0 to 2**64 - 1")
+    elif kind in (ctypes.c_float, ctypes.c_double):
+        value = real(value, name)
     if value == 0:
         if name not in zeros:
             raise InvalidArgument(f"{name} is {value}, which is outside of its range; None is its default")

@@ -5,7 +5,6 @@ import ctypes
 import json
 import os
 import sqlite3
-from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
@@ -284,12 +283,8 @@ class Collection:
         texts = [heading + text for heading, text in self._passages]
         embeddings = self._embedding().embed(texts, prompt_name="document", normalize=True)
         count, length = len(self._passages), self._embedding().info.embedding_length
-        floats = array("f")
-        for vector in embeddings:
-            floats.extend(vector)
         rows, scales = (ctypes.c_int8 * (count * length))(), (ctypes.c_float * count)()
-        values = (ctypes.c_float * len(floats)).from_buffer(floats)
-        check(library().vectors_quantize(values, count, length, rows, scales))
+        check(library().vectors_quantize(embeddings._values, count, length, rows, scales))
         return bytes(rows), bytes(scales)
 
     # Reading

@@ -8,6 +8,9 @@ from ._arrow_values import values
 from ._errors import InvalidArgument
 from ._text import is_text
 
+#: Arrow's types of texts and bytes, and of columns of nulls.
+TEXT_TYPES = ("u", "U", "vu", "z", "Z", "vz", "n")
+
 
 def library_of(column: Any) -> str:
     return type(column).__module__.split(".")[0]
@@ -42,9 +45,13 @@ def length(column: Any) -> Optional[int]:
     return len(column) if hasattr(column, "__len__") else None
 
 
-def parts(column: Any, rows: int) -> Iterator[Chunk]:
-    """Yields the column's rows, `rows` at a time."""
+def parts(column: Any, rows: int, name: str) -> Iterator[Chunk]:
+    """Yields the column's rows, `rows` at a time. Rejects a column of another type than text."""
     for chunk in chunks(column, rows):
+        dictionary = chunk.schema.dictionary
+        kind = (dictionary.contents if dictionary else chunk.schema).format.decode()
+        if kind not in TEXT_TYPES:
+            raise InvalidArgument(f'{name} is of Arrow type "{kind}"; cast it to utf8, large_utf8 or utf8_view')
         for start in range(0, max(1, len(chunk)), rows):
             yield chunk if len(chunk) <= rows else chunk.rows(start, min(rows, len(chunk) - start))
 
@@ -54,12 +61,12 @@ def paired(first: Any, column: Any, rows: int, names: Tuple[str, str]) -> Iterat
     length 1."""
     if is_text(first):
         text = next(chunks([first]))
-        for part in parts(column, rows):
+        for part in parts(column, rows, names[1]):
             yield text, part
         return
-    others = chunks(first, rows)
+    others = parts(first, rows, names[0])
     other, taken = None, 0
-    for part in parts(column, rows):
+    for part in parts(column, rows, names[1]):
         if len(part) == 0:
             yield part, part
         start = 0
@@ -94,7 +101,4 @@ def plain(rows: Chunk) -> Chunk:
 def texts_of(rows: Chunk, count: int) -> List[Optional[str]]:
     """Returns `count` texts, repeating a single row; U+FFFD replaces invalid UTF-8."""
     found = [text.decode("utf-8", "replace") if isinstance(text, bytes) else text for text in values(rows)]
-    for row, text in enumerate(found):
-        if not (text is None or isinstance(text, str)):
-            raise InvalidArgument(f"row {row} is no text: cast the column to utf8, large_utf8 or utf8_view")
     return found * count if len(found) == 1 else found

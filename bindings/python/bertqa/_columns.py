@@ -181,7 +181,9 @@ def redact_column(
         "allow": [allow] if is_text(allow) else list(allow),
         "deny": [deny] if is_text(deny) else list(deny),
     }
-    apply_lists("", [], **lists)  # rejects invalid lists before any work
+    replaced: Dict[str, Any] = {"replacement": replacement, "mask": mask, "key": key, "pseudonyms": pseudonyms}
+    apply_lists("", [], **lists)  # both reject invalid arguments before any work
+    redact("", [], **replaced)
 
     def redacted(text: Any, call: Any) -> Any:
         found = find(text, call)
@@ -189,7 +191,7 @@ def redact_column(
             found = apply_lists(text, found, **lists, **call)
         if repeats:
             found = everywhere(text, found, **call)
-        return redact(text, found, replacement, mask=mask, key=key, pseudonyms=pseudonyms, **call)
+        return redact(text, found, **replaced, **call)
 
     def result(rows: List[Any]) -> Buffers:
         return arrow_texts("", rows)
@@ -204,7 +206,9 @@ def _finder(
     kinds = kinds if kinds is None or isinstance(kinds, str) else list(kinds)
     regions = regions if regions is None or is_text(regions) else list(regions)
     patterns("", kinds, regions=regions)  # rejects invalid arguments before any work
-    if context is None and labels is not None:
+    if context is not None:
+        context.entities("", labels=labels)
+    elif labels is not None:
         raise InvalidArgument("labels go with a context")
 
     def find(text: Any, call: Any) -> Any:
@@ -299,7 +303,7 @@ def _texts_mapped(
     def each(rows: Chunk) -> Column:
         return _distinct(rows, called) if rows.schema.dictionary else called(rows)
 
-    return mapped(texts, run, parts(texts, ROWS), each, len)
+    return mapped(texts, run, parts(texts, ROWS, "texts"), each, len)
 
 
 def _distinct(rows: Chunk, call: "Callable[[Chunk], Column]") -> Column:
@@ -336,7 +340,7 @@ def _pairs_mapped(
     """Like _batched, for a column of texts or two columns."""
     if second_texts is None:
         check_column(texts, "texts")
-        columns = ((rows,) for rows in parts(texts, BATCH))
+        columns = ((rows,) for rows in parts(texts, BATCH, "texts"))
         return _batched(texts, options, columns, lambda run, items: work(run, [item[0] for item in items]), result)
     names = "second_texts", "texts"
     _check_both(second_texts, texts, names)

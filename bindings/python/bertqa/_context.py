@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 
 from . import _abi
 from ._answer import AnswerMethods
-from ._call import ON_LOG, Call, index, int32, switch
+from ._call import ON_LOG, Call, index, int32, integer, switch
 from ._classify import ClassifyMethods
 from ._embed import EmbedMethods
 from ._entities import EntitiesMethods
@@ -185,7 +185,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         handle = self._opened()
         length = ctypes.c_size_t()
         pointer = None
-        if 0 <= id < 2**31:
+        if 0 <= integer(id, "id") < 2**31:
             pointer = library().context_vocabulary_piece(handle.pointer, id, ctypes.byref(length))
         if pointer is None:
             raise IndexError(f"id {id} is not in the vocabulary")

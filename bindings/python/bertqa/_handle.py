@@ -14,6 +14,11 @@ class Handle:
         """kept: objects to keep alive as long as the handle."""
         self.pointer, self._free, self._kept = pointer, free, kept
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "this object holds memory of the library and cannot be pickled or deep-copied: make it anew"
+        )
+
     def __del__(self) -> None:
         self._free(self.pointer)
 

@@ -6,7 +6,7 @@ import os
 from typing import Any, Iterable, List, Sequence
 
 from ._context import Context
-from ._text import is_text
+from ._text import check_texts, is_text
 
 
 def opened(model: Any, task: str) -> Context:
@@ -56,6 +56,7 @@ def _sigmoid(logit: float) -> float:
 
 def texts_of(values: Iterable[Any]) -> List[Any]:
     """Returns a list of texts. Hosts pass missing values, such as None and NaN, which must not become texts."""
+    check_texts(values, "the input")
     texts = list(values)
     for index, text in enumerate(texts):
         if not is_text(text):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Iterable, List, Mapping, Optional, Tuple,
 
 from . import _abi
 from ._answer import each_status
-from ._call import Call
+from ._call import Call, real
 from ._classify import classifications, listed, text_pairs
 from ._embed import EmbedMethods, embed_call
 from ._errors import InvalidArgument
@@ -69,7 +69,7 @@ class Labeler(Closable):
         if scale is not None:
             if scale == 0:
                 raise InvalidArgument("scale is 0, but must be above 0")
-            struct.scale = scale
+            struct.scale = real(scale, "scale")
         pointer = ctypes.c_void_p()
         status = lib.labeler_create(owner.pointer, array, len(data), ctypes.byref(struct), ctypes.byref(pointer))
         handle = Handle(pointer, lib.labeler_free)

@@ -13,7 +13,7 @@ from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import check, library
 from ._results import Entity, EntityList
-from ._text import as_text, encoded, is_text, text_array
+from ._text import as_bytes, as_text, encoded, is_text, text_array
 from ._value import T
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def redact(
             raise InvalidArgument(f"mask is {mask}, but must be 0 to 2147483647")
         struct.keep = mask
     if key is not None:
-        key = bytes(key)
+        key = as_bytes(key, "key")  # bytes(32) would be 32 zeros
         struct.key, struct.key_length = key, len(key)
     if pseudonyms is not None:
         struct.pseudonyms = pseudonyms._handle.pointer

@@ -6,6 +6,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 
 from ._context import Context
 from ._hosts import exact
+from ._text import check_texts
 
 #: Texts per call of the library.
 AT_ONCE = 256
@@ -102,6 +103,7 @@ class SentenceEncoder:
             raise ValueError(f"precision is {precision!r}, but vectors are float32")
         before = self._prompt(prompt_name, prompt)
         is_one = isinstance(sentences, str)
+        check_texts(sentences, "sentences")
         texts = [sentences] if is_one else list(sentences)
         dimension = truncate_dim or self.truncate_dim
         options: Dict[str, Any] = {"truncate": self.truncate, "prompt": before}

@@ -1,7 +1,7 @@
 """Conversions between Python's texts and paths and the library's bytes."""
 
 import os
-from typing import TYPE_CHECKING, Any, List, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Mapping, Sequence, Tuple
 
 from . import _abi
 from ._errors import InvalidArgument
@@ -22,6 +22,12 @@ def _is_bytes_like(value: Any) -> bool:
     except (TypeError, ValueError, BufferError):  # ValueError: for a closed mmap or a released memoryview
         return False
     return view.ndim == 1 and view.format.lstrip("@=<>!") in ("B", "b", "c")
+
+
+def check_texts(values: Any, name: str) -> None:
+    """Rejects tables and mappings, which iterate over the names of their columns or their keys."""
+    if isinstance(values, Mapping) or hasattr(values, "columns"):
+        raise TypeError(f"{name} is of type {type(values).__name__}, but must be a list or one column of texts")
 
 
 def as_text(value: Any) -> Any:

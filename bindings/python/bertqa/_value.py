@@ -27,7 +27,7 @@ class Value:
         return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 4]}...)"
 
     def __hash__(self) -> int:
-        """Hashes the values, including those in lists. Equal objects have equal hashes while lists do not change."""
+        """Hashes the values, including those in lists and dicts. Equal objects have equal hashes while these do not change."""
         return hash((type(self), *(_fixed(getattr(self, field.name)) for field in fields(self))))  # type: ignore[arg-type]
 
 
@@ -38,7 +38,9 @@ def _brief(value: object) -> str:
 
 
 def _fixed(value: Any) -> Any:
-    """Returns a hashable form of a field: tuples instead of lists and arrays."""
+    """Returns a hashable form of a field: tuples instead of lists and arrays, sets instead of dicts."""
     if isinstance(value, list):
         return tuple(map(_fixed, value))
+    if isinstance(value, dict):
+        return frozenset((key, _fixed(item)) for key, item in value.items())
     return tuple(value) if hasattr(value, "typecode") else value

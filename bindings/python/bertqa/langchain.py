@@ -7,6 +7,7 @@ langchain-core.
     chain.invoke("Who fell?")["answer"]
 """
 
+import asyncio
 from typing import Any, Dict, List, Optional, Sequence
 
 from langchain_core.documents import Document
@@ -93,6 +94,6 @@ def answer_chain(retriever: Any, model: Any = None, **options: Any) -> "Runnable
         return answered(question, retriever.invoke(question))
 
     async def async_call(question: str) -> Dict[str, Any]:
-        return answered(question, await retriever.ainvoke(question))
+        return await asyncio.to_thread(answered, question, await retriever.ainvoke(question))
 
     return RunnableLambda(call, async_call)

@@ -6,26 +6,33 @@ Settings.embed_model = BertQAEmbedding()
 """
 
 import asyncio
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr, field_serializer
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
-from ._hosts import opened, scores
+from ._hosts import opened, scores, serializable
 from ._sentences import SentenceEncoder
 
 
 class BertQAEmbedding(BaseEmbedding):
-    """model, options: those of bertqa.SentenceEncoder."""
+    """model_name: the model of bertqa.SentenceEncoder. options: those of BaseEmbedding and SentenceEncoder."""
 
     _encoder: Any = PrivateAttr()
+    _options: Dict[str, Any] = PrivateAttr()
 
-    def __init__(self, model: Any = None, embed_batch_size: int = 256, **options: Any):
-        encoder = SentenceEncoder(model, **options)
-        super().__init__(model_name=encoder.context.info.directory, embed_batch_size=embed_batch_size)
-        self._encoder = encoder
+    def __init__(self, model_name: Any = None, embed_batch_size: int = 256, **options: Any):
+        fields = {name: options.pop(name) for name in BaseEmbedding.model_fields if name in options}
+        encoder = SentenceEncoder(model_name, **options)
+        directory = encoder.context.info.directory
+        super().__init__(model_name=directory, embed_batch_size=embed_batch_size, **fields)
+        self._encoder, self._options = encoder, options
+
+    def to_dict(self, **options: Any) -> Dict[str, Any]:
+        """Returns the constructor's arguments, for from_dict."""
+        return {**super().to_dict(**options), **self._options}
 
     @classmethod
     def class_name(cls) -> str:
@@ -44,6 +51,9 @@ class BertQAEmbedding(BaseEmbedding):
     async def _aget_query_embedding(self, query: str) -> List[float]:
         return await asyncio.to_thread(self._get_query_embedding, query)
 
+    async def _aget_text_embeddings(self, texts: List[str]) -> List[List[float]]:
+        return await asyncio.to_thread(self._get_text_embeddings, texts)
+
     async def _aget_text_embedding(self, text: str) -> List[float]:
         return await asyncio.to_thread(self._get_text_embedding, text)
 
@@ -51,12 +61,18 @@ class BertQAEmbedding(BaseEmbedding):
 class BertQARerank(BaseNodePostprocessor):
     """Keeps the nodes that match the query best, by an embedding model (default) or a cross-encoder."""
 
+    model_config = ConfigDict(extra="forbid")
+
     model: Any = None
     top_n: int = Field(default=3, ge=1)
 
     @classmethod
     def class_name(cls) -> str:
         return "BertQARerank"
+
+    @field_serializer("model")
+    def _serialized(self, model: Any) -> Any:
+        return serializable(model)
 
     def _postprocess_nodes(
         self, nodes: List[NodeWithScore], query_bundle: Optional[QueryBundle] = None

@@ -6,6 +6,7 @@ import polars
 
 from ._columns import answer_column, classify_column, embed_column, entities_column
 from ._hosts import opened
+from ._text import is_text
 
 _ANSWER = polars.Struct(
     {
@@ -13,6 +14,16 @@ _ANSWER = polars.Struct(
         "score": polars.Float32, "gap": polars.Float32, "sentence": polars.String, "is_impossible": polars.Boolean,
     }
 )  # fmt: skip
+#: With top_k above 1.
+_ANSWERS = polars.Struct(
+    {
+        "answers": polars.List(
+            polars.Struct([field for field in _ANSWER.fields if field.name != "is_impossible"])
+        ),
+        "is_impossible": polars.Boolean,
+    }
+)
+_LABELS = polars.List(polars.Struct({"label": polars.String, "probability": polars.Float32}))
 _ENTITY = polars.Struct(
     {
         "label": polars.String, "text": polars.String, "start": polars.Int64, "end": polars.Int64,
@@ -23,8 +34,8 @@ _ENTITY = polars.Struct(
 
 @polars.api.register_expr_namespace("bertqa")
 class Expressions:
-    """Result columns for a column of texts. model: a Context, or a model as for Context; default: the task's default
-    model. options: those of the task's column function."""
+    """Result columns for a column of texts. model: a Context, or a model's directory or name; default: the task's
+    default model. options: those of the task's column function."""
 
     def __init__(self, expression: Any):
         self._expression = expression
@@ -32,27 +43,31 @@ class Expressions:
     def answer(self, question: Any, model: Any = None, **options: Any) -> Any:
         """A struct of the answer to a question, which is a text or an expression, such as pl.col("question")."""
         context = opened(model, "answer")
-        if isinstance(question, str):
-            return self._mapped(lambda texts: answer_column(context, question, texts, **options), _ANSWER)
-
+        kind = _ANSWERS if (options.get("top_k") or 1) > 1 else _ANSWER
+        if is_text(question):
+            return self._mapped(lambda texts: answer_column(context, question, texts, **options), kind)
         if question is None:
             raise TypeError("question is None, but must be a text or an expression")
 
         def answered(columns: Any) -> Any:
-            return answer_column(context, columns[1], columns[0], **options)
+            texts, questions = _broadcast(columns)
+            return answer_column(context, questions, texts, **options)
 
-        return polars.map_batches([self._expression, question], answered, return_dtype=_ANSWER)
+        return polars.map_batches([self._expression, question], answered, return_dtype=kind)
 
     def classify(self, model: Any = None, **options: Any) -> Any:
-        """A struct of label, probability and probabilities."""
+        """A struct of label, probability and probabilities; with top_k a list of structs of label and probability."""
         context = opened(model, "classify")
-        kind = polars.Struct(
-            {
-                "label": polars.String,
-                "probability": polars.Float32,
-                "probabilities": polars.Array(polars.Float32, len(context.info.labels)),
-            }
-        )
+        labels = options.get("labels") or context.info.labels
+        kind: Any = _LABELS
+        if options.get("top_k") is None:
+            kind = polars.Struct(
+                {
+                    "label": polars.String,
+                    "probability": polars.Float32,
+                    "probabilities": polars.Array(polars.Float32, len(labels)),
+                }
+            )
         return self._mapped(lambda texts: classify_column(context, texts, **options), kind)
 
     def entities(self, model: Any = None, **options: Any) -> Any:
@@ -68,3 +83,9 @@ class Expressions:
 
     def _mapped(self, function: "Callable[[Any], Any]", kind: Any) -> Any:
         return self._expression.map_batches(function, return_dtype=kind, is_elementwise=True)
+
+
+def _broadcast(columns: Any) -> Any:
+    """Repeats the row of a literal or an aggregate, as Polars does."""
+    count = next((len(column) for column in columns if len(column) != 1), 1)
+    return [column if len(column) == count else column.new_from_index(0, count) for column in columns]

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional
 from presidio_analyzer import EntityRecognizer, RecognizerResult
 
 from ._entities import PATTERN_GROUPS, patterns
-from ._hosts import opened
+from ._hosts import opened, serializable
 
 #: Presidio's names for the labels of rules and of common models.
 ENTITIES = {
@@ -31,6 +31,7 @@ class BertQARecognizer(EntityRecognizer):
         threshold for each.
     threshold: the lowest score of the model's entities.
     regions: countries whose telephone numbers are found in every form, as in bertqa.patterns.
+    supported_entities: the entities to return, under Presidio's names; default: all.
     """
 
     def __init__(
@@ -42,20 +43,24 @@ class BertQARecognizer(EntityRecognizer):
         supported_language: str = "en",
         regions: Optional[Iterable[str]] = None,
         labels: Optional[Iterable[str]] = None,
+        supported_entities: Optional[List[str]] = None,
         **options: Any,
     ):
         self.model, self.threshold = model, threshold
-        self.wanted = labels if labels is None or isinstance(labels, Mapping) else list(labels)
-        self.regions = None if regions is None else list(regions)
-        groups = ["all"] if rules is None else rules
+        self.wanted = labels if labels is None or isinstance(labels, (Mapping, str)) else list(labels)
+        self.regions = regions if regions is None or isinstance(regions, str) else list(regions)
+        groups = ["all"] if rules is None else [rules] if isinstance(rules, str) else rules
         self.rules = [rule for group in groups for rule in PATTERN_GROUPS.get(group, (group,))]
         self.names = {**ENTITIES, **(names or {})}
         kinds = [rule.upper() for rule in self.rules]
         if model is not None:
             own = opened(model, "entities").info.labels if self.wanted is None else self.wanted
             kinds += sorted({_tag(label) for label in own} - {"O"})
-        entities = list(dict.fromkeys(map(self._name, kinds)))
+        entities = (
+            list(dict.fromkeys(map(self._name, kinds))) if supported_entities is None else supported_entities
+        )
         super().__init__(supported_entities=entities, supported_language=supported_language, **options)
+        self.analyze("", [])  # rejects invalid arguments
 
     def load(self) -> None:
         """The model is open."""
@@ -82,7 +87,13 @@ class BertQARecognizer(EntityRecognizer):
             )
             for one in found
         ]
-        return [one for one in results if not entities or one.entity_type in entities]
+        wanted = set(entities or self.supported_entities).intersection(self.supported_entities)
+        return [one for one in results if one.entity_type in wanted]
+
+    def to_dict(self) -> Dict[str, Any]:
+        """Returns the constructor's arguments, for from_dict."""
+        own = {"model": serializable(self.model), "rules": self.rules, "names": self.names, "labels": self.wanted}
+        return {**super().to_dict(), **own, "threshold": self.threshold, "regions": self.regions}
 
     def _name(self, label: str) -> str:
         return self.names.get(label, self.names.get(label.upper(), label.upper()))

@@ -11,6 +11,7 @@ from typing import Any, Callable, List, Optional, Sequence
 
 from ._hosts import opened, texts_of
 from ._sentences import SentenceEncoder
+from ._text import is_text
 
 
 def vectors(model: Any = None, **options: Any) -> Callable[[Sequence[str]], Any]:
@@ -41,6 +42,10 @@ class Questions:
         self, questions: Sequence[str], contexts: Sequence[Optional[str]], workers: int = 0
     ) -> List[Optional[str]]:
         """workers: has no effect; the context's threads count."""
+        if is_text(questions) or is_text(contexts):
+            raise TypeError("questions and contexts are lists; a list of one is [text]")
+        if len(questions) != len(contexts):
+            raise ValueError(f"there are {len(questions)} questions and {len(contexts)} contexts")
         answers: List[Optional[str]] = [None] * len(questions)
         given = [index for index, question in enumerate(questions) if question and contexts[index]]
         documents = texts_of(contexts[index] for index in given)

@@ -62,11 +62,12 @@ public struct PIIKinds: OptionSet, Sendable, Hashable {
     "all": .all, "us": .us, "uk": .uk, "eu": .eu, "br": .brazil, "in": .india, "au": .australia,
   ]
 
-  /// The kinds with these names, of kinds and groups, separated by commas: "all,us_ssn".
+  /// The kinds with these names, of kinds and groups, separated by commas, with or without spaces: "all, us_ssn".
   public init(names list: String) throws(BertQAError) {
     let known = Array(Self.groups) + Array(Self.names)
     self = []
-    for name in list.split(separator: ",", omittingEmptySubsequences: false) {
+    for part in list.split(separator: ",", omittingEmptySubsequences: false) {
+      let name = part.trimmed
       guard let kinds = known.first(where: { $0.key == name })?.value else {
         throw BertQAError(
           .invalidArgument, argument: "patterns",

@@ -42,7 +42,7 @@ extension BytePairModel {
   private static func merges(
     _ model: ObjectReader, _ monitor: CallMonitor?
   ) throws(BertQAError) -> [(left: [UInt8], right: [UInt8])] {
-    let value = try model.required("merges", model.value("merges"))
+    let value = try model.required("merges", model.value)
     guard case .array(let elements) = value else {
       throw model.mismatch("merges", value, expected: "an array")
     }

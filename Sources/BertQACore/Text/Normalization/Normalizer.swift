@@ -46,18 +46,18 @@ extension Pipeline {
     case "NFKD": return [FormNormalizer(.nfkd)]
     case "Nmt": return [ControlNormalizer()]
     case "Precompiled":
-      let rules = try step.required("precompiled_charsmap", step.string("precompiled_charsmap"))
+      let rules = try step.required("precompiled_charsmap", step.string)
       return [
         try CharacterMapNormalizer(
           BertQAError.naming(step.file) { () throws(BertQAError) in try CharacterMap.decode(base64: rules) })
       ]
-    case "Prepend": return [Prepender(try step.required("prepend", step.string("prepend")))]
+    case "Prepend": return [Prepender(try step.required("prepend", step.string))]
     case "Replace": return [try replacer(step)]
     case "Strip":
       return [
         EdgeStripper(
-          left: try step.required("strip_left", step.bool("strip_left")),
-          right: try step.required("strip_right", step.bool("strip_right")))
+          left: try step.required("strip_left", step.bool),
+          right: try step.required("strip_right", step.bool))
       ]
     default:
       throw unsupported(
@@ -70,13 +70,13 @@ extension Pipeline {
   }
 
   private static func replacer(_ step: ObjectReader) throws(BertQAError) -> Replacer {
-    let content = try step.required("content", step.string("content"))
-    let pattern = try step.required("pattern", step.reader("pattern"))
+    let content = try step.required("content", step.string)
+    let pattern = try step.required("pattern", step.reader)
     return try BertQAError.naming(step.file) { () throws(BertQAError) in
       if let text = try pattern.string("String") {
         return Replacer(try ReplacementPattern(string: text), with: content)
       }
-      let expression = try pattern.required("Regex", pattern.string("Regex"))
+      let expression = try pattern.required("Regex", pattern.string)
       return Replacer(try ReplacementPattern(regularExpression: expression), with: content)
     }
   }

@@ -136,7 +136,7 @@ struct Metaspace: PreTokenizer {
 
 extension Metaspace {
   init(_ step: ObjectReader) throws(BertQAError) {
-    let text = try step.required("replacement", step.string("replacement"))
+    let text = try step.required("replacement", step.string)
     guard let mark = text.unicodeScalars.first, text.unicodeScalars.count == 1 else {
       throw step.mismatch("replacement", .string(text), expected: "one character")
     }

@@ -29,22 +29,22 @@ extension Pipeline {
     }
   }
 
-  private static func behavior(_ step: ObjectReader) throws(BertQAError) -> SplitBehavior? {
-    guard let name = try step.string("behavior") else { return nil }
+  private static func behavior(_ step: ObjectReader) throws(BertQAError) -> SplitBehavior {
+    let name = try step.required("behavior", step.string)
     if let behavior = SplitBehavior(rawValue: name) { return behavior }
     throw unsupported(step, "the behavior", name, supported: SplitBehavior.allCases.map(\.rawValue))
   }
 
   private static func split(_ step: ObjectReader) throws(BertQAError) -> [any PreTokenizer] {
-    let behavior = try step.required("behavior", behavior(step))
+    let behavior = try behavior(step)
     let inverted = try step.bool("invert") ?? false
-    let pattern = try step.required("pattern", step.reader("pattern"))
+    let pattern = try step.required("pattern", step.reader)
     if let text = try pattern.string("String") {
       // An empty text matches nowhere.
       if text.isEmpty { return [] }
       return [SplitStep(TextPattern(text), behavior, inverted: inverted)]
     }
-    let expression = try pattern.required("Regex", pattern.string("Regex"))
+    let expression = try pattern.required("Regex", pattern.string)
     return [try splitStep(expression, behavior, inverted: inverted, file: step.file)]
   }
 }

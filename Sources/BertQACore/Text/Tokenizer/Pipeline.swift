@@ -28,7 +28,7 @@ extension Pipeline {
     if let version = try root.string("version"), version != "1.0" {
       throw BertQAError(.unsupported, "\(root.file): \"version\" is \(quoted(version)); supported: \"1.0\"")
     }
-    let model = try root.required("model", root.reader("model"))
+    let model = try root.required("model", root.reader)
     let normalizers = try root.reader("normalizer").map(Self.normalizers) ?? []
     let steps = try root.reader("pre_tokenizer").map(Self.preTokenizers) ?? []
     self.init(model: try Self.model(model, spelled: steps.last?.spellsBytes == true, monitor))
@@ -52,34 +52,5 @@ extension Pipeline {
       .unsupported,
       "\(step.file): \(what) \(quoted(type)) is not supported; supported: \(supported.joined(separator: ", "))"
     )
-  }
-}
-
-extension ObjectReader {
-  /// Returns the elements of an array of objects; none if the key is absent.
-  func readers(_ key: String) throws(BertQAError) -> [ObjectReader] {
-    guard let value = value(key) else { return [] }
-    guard case .array(let elements) = value else { throw mismatch(key, value, expected: "an array") }
-    var readers: [ObjectReader] = []
-    for element in elements {
-      guard case .object(let object) = element else {
-        throw mismatch(key, element, expected: "an array of objects")
-      }
-      readers.append(ObjectReader(file: file, object: object))
-    }
-    return readers
-  }
-
-  /// Throws if a member is present with another value than the supported one.
-  func require(_ key: String, _ value: JSON) throws(BertQAError) {
-    guard let found = self.value(key), found != value else { return }
-    throw BertQAError(
-      .unsupported, "\(file): \(quoted(key)) is \(found.summary); only \(value.summary) is supported")
-  }
-
-  /// Returns a member, or throws if it is missing.
-  func required<Value>(_ key: String, _ value: Value?) throws(BertQAError) -> Value {
-    if let value { return value }
-    throw BertQAError(.invalidModel, "\(file): \(quoted(key)) is missing")
   }
 }

@@ -62,7 +62,7 @@ struct PostProcessor: Sendable {
   /// Returns the ids of "cls" and "sep", which are pairs of a spelling and an id.
   private static func classAndSeparator(_ step: ObjectReader) throws(BertQAError) -> (Int32, Int32) {
     func id(_ key: String) throws(BertQAError) -> Int32 {
-      let value = try step.required(key, step.value(key))
+      let value = try step.required(key, step.value)
       guard case .array(let pair) = value, pair.count == 2, let id = Pipeline.tokenID(pair[1]) else {
         throw step.mismatch(key, value, expected: "a token and its id")
       }
@@ -105,7 +105,7 @@ struct PostProcessor: Sendable {
 
   /// Returns the special tokens before, between and after the sequences of a template.
   private static func ids(_ step: ObjectReader, _ key: String) throws(BertQAError) -> [[Int32]] {
-    let tokens = try step.required("special_tokens", step.reader("special_tokens"))
+    let tokens = try step.required("special_tokens", step.reader)
     var parts: [[Int32]] = [[]]
     for piece in try step.readers(key) {
       if let sequence = try piece.reader("Sequence") {
@@ -113,9 +113,9 @@ struct PostProcessor: Sendable {
         parts.append([])
         continue
       }
-      let special = try piece.required("SpecialToken", piece.reader("SpecialToken"))
-      let name = try special.required("id", special.string("id"))
-      let token = try tokens.required(name, tokens.reader(name))
+      let special = try piece.required("SpecialToken", piece.reader)
+      let name = try special.required("id", special.string)
+      let token = try tokens.required(name, tokens.reader)
       guard case .array(let values)? = token.value("ids") else {
         throw BertQAError(.invalidModel, "\(step.file): the special token \(quoted(name)) has no \"ids\"")
       }

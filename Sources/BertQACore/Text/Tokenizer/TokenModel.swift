@@ -73,7 +73,7 @@ extension Pipeline {
 
   /// Returns the pieces of a model by id.
   static func pieces(of model: ObjectReader, _ monitor: CallMonitor?) throws(BertQAError) -> [[UInt8]] {
-    try pieces(model.required("vocab", model.reader("vocab")), monitor)
+    try pieces(model.required("vocab", model.reader), monitor)
   }
 
   /// Returns the pieces by id, from an object of pieces and their ids; ids without a piece are empty.

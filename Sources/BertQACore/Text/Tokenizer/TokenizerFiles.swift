@@ -192,7 +192,7 @@ extension TokenizerFiles {
       try self.init(pipeline, files, directory.monitor)
       return
     }
-    let model = try root.required("model", root.reader("model"))
+    let model = try root.required("model", root.reader)
     try WordPieceModel.check(model)
     let pieces = try Pipeline.pieces(of: model, directory.monitor)
     let own = try Self.settings(directory, &files)

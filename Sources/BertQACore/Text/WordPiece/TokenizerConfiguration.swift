@@ -51,7 +51,7 @@ extension TokenizerConfiguration {
 
   /// Reads a `tokenizer.json`, which must describe BERT's tokenizer.
   init(tokenizerJSON root: ObjectReader) throws(BertQAError) {
-    let model = try root.required("model", root.reader("model"))
+    let model = try root.required("model", root.reader)
     try WordPieceModel.check(model)
     guard let normalizer = try root.reader("normalizer") else {
       throw BertQAError(

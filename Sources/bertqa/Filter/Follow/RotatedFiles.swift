@@ -266,12 +266,8 @@ extension Input {
   func bytes(_ offset: Int, _ count: Int) throws(ToolError) -> [UInt8] {
     try seek(to: offset)
     let buffer = ByteBuffer()
-    try buffer.reserve(count)
     while buffer.count < count {
-      let more = try read(
-        into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(count - buffer.count)))
-      if more == 0 { break }
-      buffer.extend(by: more)
+      if try buffer.fill(atMost: count - buffer.count, read) == 0 { break }
     }
     return Array(buffer.bytes)
   }

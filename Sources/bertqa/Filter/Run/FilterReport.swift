@@ -84,22 +84,16 @@ final class FilterReport {
         ("blank_lines", counters.blankLines), ("windows", counters.windows), ("batches", counters.batches),
         ("input_bytes", counters.inputBytes), ("output_bytes", outputBytes), ("losses", counters.losses),
       ] {
-        writer.key(name)
-        writer.integer(value)
+        writer.integer(name, value)
       }
-      writer.key("failed_by_kind")
-      writer.object { writer in
+      writer.object("failed_by_kind") { writer in
         for (kind, count) in zip(RecordProblem.Kind.allCases, counters.failedByKind) {
-          writer.key(kind.rawValue)
-          writer.integer(count)
+          writer.integer(kind.rawValue, count)
         }
       }
-      writer.key("seconds")
-      writer.number(Float(Clock.seconds() - start))
-      writer.key("records_per_second")
-      writer.number(Float(rate(counters)))
-      writer.key("ended_by")
-      if let ending { writer.string(ending) } else { writer.null() }
+      writer.number("seconds", Float(Clock.seconds() - start))
+      writer.number("records_per_second", Float(rate(counters)))
+      writer.optional("ended_by", ending?.utf8)
     }
     return String(decoding: writer.takeLine(), as: UTF8.self)
   }

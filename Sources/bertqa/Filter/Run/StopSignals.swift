@@ -24,9 +24,7 @@ final class StopSignals: @unchecked Sendable {  // the state is atomic or does n
   init(timeout: Double) throws(ToolError) {
     self.timeout = timeout
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else {
-      throw ToolError(.resources, "cannot make a pipe: \(String(cString: strerror(errno)))")
-    }
+    guard pipe(&ends) == 0 else { throw ToolError.system("cannot make a pipe", errno) }
     (descriptor, writing) = (ends[0], ends[1])
     var awaited = sigset_t()
     sigemptyset(&awaited)

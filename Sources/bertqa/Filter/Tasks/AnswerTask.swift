@@ -79,8 +79,7 @@ struct AnswerTask: FilterTask {
   ) {
     guard let fields else {
       return writer.object { writer in
-        writer.key("question")
-        writer.string(text(of: question, for: input))
+        writer.string("question", text(of: question, for: input))
         result.writeMembers(to: &writer) { _ in input.texts[0] }
       }
     }

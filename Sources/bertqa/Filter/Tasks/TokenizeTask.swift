@@ -53,7 +53,7 @@ struct TokenizeTask: FilterTask {
   private func write(_ field: Field, of tokens: Tokens, to writer: inout some ValueWriter) {
     switch field {
     case .ids: writer.list(tokens.ids)
-    case .tokens: writer.json { tokens.writePieces(context, to: &$0) }
+    case .tokens: writer.json { $0.pieces(tokens.ids, of: context) }
     case .bytes: writer.json { tokens.writeRanges(to: &$0) }
     case .tokenCount: writer.integer(tokens.ids.count)
     }

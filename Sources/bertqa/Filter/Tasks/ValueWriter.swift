@@ -18,6 +18,11 @@ extension JSONWriter: ValueWriter {
     }
   }
 
+  mutating func list(_ name: String, _ items: some Sequence<some CustomStringConvertible>) {
+    key(name)
+    list(items)
+  }
+
   mutating func json(_ body: (inout JSONWriter) -> Void) { body(&self) }
 
   /// Writes an object with these members.

@@ -31,10 +31,7 @@ final class Decompressor {
   func fill(
     _ read: (UnsafeMutableRawBufferPointer) throws(ToolError) -> Int
   ) throws(ToolError) -> Int {
-    try buffer.reserve(Self.chunk)
-    let count = try read(UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(Self.chunk)))
-    buffer.extend(by: count)
-    return count
+    try buffer.fill(atMost: Self.chunk, read)
   }
 
   /// Writes available output to `room`. Returns nil if it needs more of the file.

@@ -37,9 +37,9 @@ final class GzipDecoder: StreamDecoder {
   private var isBetween = false
 
   init(_ zlib: SharedLibrary) throws(ToolError) {
-    inflate = try zlib.function("inflate", as: Zlib.Step.self)
-    inflateReset = try zlib.function("inflateReset", as: Zlib.OnStream.self)
-    inflateEnd = try zlib.function("inflateEnd", as: Zlib.OnStream.self)
+    inflate = try zlib.function("inflate")
+    inflateReset = try zlib.function("inflateReset")
+    inflateEnd = try zlib.function("inflateEnd")
     let begin = try zlib.function(
       "inflateInit2_",
       as: (@convention(c) (Zlib.Stream, Int32, UnsafePointer<CChar>, Int32) -> Int32).self)
@@ -96,9 +96,9 @@ final class GzipEncoder: StreamEncoder {
   private static let finish: Int32 = 4  // Z_FINISH
 
   init(_ zlib: SharedLibrary) throws(ToolError) {
-    deflate = try zlib.function("deflate", as: Zlib.Step.self)
-    deflateReset = try zlib.function("deflateReset", as: Zlib.OnStream.self)
-    deflateEnd = try zlib.function("deflateEnd", as: Zlib.OnStream.self)
+    deflate = try zlib.function("deflate")
+    deflateReset = try zlib.function("deflateReset")
+    deflateEnd = try zlib.function("deflateEnd")
     let begin = try zlib.function(
       "deflateInit2_",
       as: (@convention(c) (

@@ -15,8 +15,8 @@ final class ZstdDecoder: StreamDecoder {
   private var isBehindFrame = false
 
   init(_ zstd: SharedLibrary) throws(ToolError) {
-    decompress = try zstd.function("ZSTD_decompressStream", as: Step.self)
-    release = try zstd.function("ZSTD_freeDStream", as: (@convention(c) (OpaquePointer?) -> Int).self)
+    decompress = try zstd.function("ZSTD_decompressStream")
+    release = try zstd.function("ZSTD_freeDStream")
     errors = try ZstdErrors(zstd)
     let make = try zstd.function("ZSTD_createDStream", as: (@convention(c) () -> OpaquePointer?).self)
     guard let stream = make() else { throw ToolError(.resources, "not enough memory for zstd") }
@@ -56,8 +56,8 @@ final class ZstdEncoder: StreamEncoder {
   private static let checksumFlag: Int32 = 201  // ZSTD_c_checksumFlag
 
   init(_ zstd: SharedLibrary) throws(ToolError) {
-    compress = try zstd.function("ZSTD_compressStream2", as: Step.self)
-    release = try zstd.function("ZSTD_freeCStream", as: (@convention(c) (OpaquePointer?) -> Int).self)
+    compress = try zstd.function("ZSTD_compressStream2")
+    release = try zstd.function("ZSTD_freeCStream")
     errors = try ZstdErrors(zstd)
     let make = try zstd.function("ZSTD_createCStream", as: (@convention(c) () -> OpaquePointer?).self)
     let set = try zstd.function(
@@ -93,9 +93,8 @@ private struct ZstdErrors {
   private let name: @convention(c) (Int) -> UnsafePointer<CChar>
 
   init(_ zstd: SharedLibrary) throws(ToolError) {
-    isError = try zstd.function("ZSTD_isError", as: (@convention(c) (Int) -> UInt32).self)
-    name = try zstd.function(
-      "ZSTD_getErrorName", as: (@convention(c) (Int) -> UnsafePointer<CChar>).self)
+    isError = try zstd.function("ZSTD_isError")
+    name = try zstd.function("ZSTD_getErrorName")
   }
 
   /// Returns the error message; nil if `result` is not an error code.

@@ -70,20 +70,6 @@ struct JSONWriter {
     }
   }
 
-  /// Writes the members for a part of a text: the part and its position.
-  mutating func place(
-    _ bytes: TextRange, _ codePoints: TextRange, _ utf16: TextRange, in text: UnsafeBufferPointer<UInt8>?
-  ) {
-    if let text {
-      key("text")
-      string(text[bytes.start..<bytes.end])
-    }
-    for (name, part) in [("bytes", bytes), ("code_points", codePoints), ("utf16", utf16)] {
-      key(name)
-      range(part)
-    }
-  }
-
   /// Ends a line and returns it.
   mutating func takeLine() -> [UInt8] {
     append("\n")
@@ -157,6 +143,62 @@ struct JSONWriter {
       append(digits.utf8.count == 1 ? "\\u000\(digits)" : "\\u00\(digits)")
     default: output.append(byte)
     }
+  }
+}
+
+// MARK: - Members of an object
+
+extension JSONWriter {
+  mutating func string(_ name: String, _ text: String) { string(name, text.utf8) }
+
+  mutating func string(_ name: String, _ text: some Collection<UInt8>) {
+    key(name)
+    string(text)
+  }
+
+  mutating func optional(_ name: String, _ text: (some Collection<UInt8>)?) {
+    key(name)
+    optional(text)
+  }
+
+  mutating func boolean(_ name: String, _ value: Bool) {
+    key(name)
+    boolean(value)
+  }
+
+  mutating func integer(_ name: String, _ value: some BinaryInteger) {
+    key(name)
+    integer(value)
+  }
+
+  mutating func number(_ name: String, _ value: Float) {
+    key(name)
+    number(value)
+  }
+
+  mutating func range(_ name: String, _ range: TextRange) {
+    key(name)
+    self.range(range)
+  }
+
+  mutating func array(_ name: String, _ body: (inout JSONWriter) -> Void) {
+    key(name)
+    array(body)
+  }
+
+  mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
+    key(name)
+    object(body)
+  }
+
+  /// Writes the members for a part of a text: the part and its position.
+  mutating func place(
+    _ bytes: TextRange, _ codePoints: TextRange, _ utf16: TextRange, in text: UnsafeBufferPointer<UInt8>?
+  ) {
+    if let text { string("text", text[bytes.start..<bytes.end]) }
+    range("bytes", bytes)
+    range("code_points", codePoints)
+    range("utf16", utf16)
   }
 }
 

@@ -22,10 +22,8 @@ struct AnswerRecord {
   func json() -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
-      writer.key("file")
-      writer.string(file.bytes)
-      writer.key("question")
-      writer.string(question.bytes)
+      writer.string("file", file.bytes)
+      writer.string("question", question.bytes)
       result.writeMembers(to: &writer, document: { _ in document })
     }
     return writer.takeLine()
@@ -83,8 +81,7 @@ extension AnswerResult {
     to writer: inout JSONWriter, document: (Answer) -> UnsafeBufferPointer<UInt8>,
     place: (Answer, inout JSONWriter) -> Void = { _, _ in }
   ) {
-    writer.key("answers")
-    writer.array { writer in
+    writer.array("answers") { writer in
       for answer in answers {
         writer.object { writer in
           place(answer, &writer)
@@ -92,26 +89,16 @@ extension AnswerResult {
         }
       }
     }
-    writer.key("is_impossible")
-    writer.boolean(isImpossible)
-    writer.key("null_score")
-    writer.number(nullScore)
-    writer.key("gap")
-    writer.number(gap)
-    writer.key("no_answer_probability")
-    writer.number(noAnswerProbability)
-    writer.key("window_count")
-    writer.integer(windowCount)
-    writer.key("skipped_window_count")
-    writer.integer(skippedWindowCount)
-    writer.key("stop")
-    writer.string(stop.name.utf8)
-    writer.key("is_question_truncated")
-    writer.boolean(questionWasTruncated)
-    writer.key("is_question_empty")
-    writer.boolean(emptyInput == .emptyQuestion)
-    writer.key("is_document_empty")
-    writer.boolean(emptyInput == .emptyDocument)
+    writer.boolean("is_impossible", isImpossible)
+    writer.number("null_score", nullScore)
+    writer.number("gap", gap)
+    writer.number("no_answer_probability", noAnswerProbability)
+    writer.integer("window_count", windowCount)
+    writer.integer("skipped_window_count", skippedWindowCount)
+    writer.string("stop", stop.name.utf8)
+    writer.boolean("is_question_truncated", questionWasTruncated)
+    writer.boolean("is_question_empty", emptyInput == .emptyQuestion)
+    writer.boolean("is_document_empty", emptyInput == .emptyDocument)
   }
 }
 
@@ -130,18 +117,12 @@ extension ReadingStop {
 extension Answer {
   fileprivate func writeMembers(document: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
     writer.place(bytes, codePoints, utf16, in: document)
-    writer.key("sentence")
-    writer.object { writer in
-      writer.key("text")
-      writer.string(document[sentence.start..<sentence.end])
-      writer.key("bytes")
-      writer.range(sentence)
+    writer.object("sentence") { writer in
+      writer.string("text", document[sentence.start..<sentence.end])
+      writer.range("bytes", sentence)
     }
-    writer.key("score")
-    writer.number(score)
-    writer.key("probability")
-    writer.number(probability)
-    writer.key("gap")
-    writer.number(gap)
+    writer.number("score", score)
+    writer.number("probability", probability)
+    writer.number("gap", gap)
   }
 }

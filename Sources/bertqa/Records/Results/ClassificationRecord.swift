@@ -65,22 +65,15 @@ extension Classification {
   func writeMembers(
     text: UnsafeBufferPointer<UInt8>, labelLimit: Int? = nil, to writer: inout JSONWriter
   ) {
-    writer.key("labels")
-    writer.array { writer in
+    writer.array("labels") { writer in
       for score in scores.prefix(labelLimit ?? scores.count) { score.write(to: &writer) }
     }
-    writer.key("problem_type")
-    writer.string(problemType.spelling)
-    writer.key("is_too_short")
-    writer.boolean(notEnoughText)
-    writer.key("is_none")
-    writer.boolean(isNone)
-    writer.key("distinct_word_count")
-    writer.integer(distinctWords)
-    writer.key("window_count")
-    writer.integer(windowCount)
-    writer.key("contributions")
-    writer.array { writer in
+    writer.string("problem_type", problemType.spelling)
+    writer.boolean("is_too_short", notEnoughText)
+    writer.boolean("is_none", isNone)
+    writer.integer("distinct_word_count", distinctWords)
+    writer.integer("window_count", windowCount)
+    writer.array("contributions") { writer in
       for contribution in contributions { contribution.write(text: text, to: &writer) }
     }
   }
@@ -89,14 +82,10 @@ extension Classification {
 extension LabelScore {
   fileprivate func write(to writer: inout JSONWriter) {
     writer.object { writer in
-      writer.key("label")
-      writer.string(label)
-      writer.key("id")
-      writer.integer(id)
-      writer.key("probability")
-      writer.number(probability)
-      writer.key("logit")
-      writer.number(logit)
+      writer.string("label", label)
+      writer.integer("id", id)
+      writer.number("probability", probability)
+      writer.number("logit", logit)
     }
   }
 }
@@ -105,8 +94,7 @@ extension WordContribution {
   fileprivate func write(text: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
     writer.object { writer in
       writer.place(bytes, codePoints, utf16, in: text)
-      writer.key("weight")
-      writer.number(weight)
+      writer.number("weight", weight)
     }
   }
 }

@@ -18,13 +18,10 @@ struct EntityCounts {
   func report(textCount: Int) -> String {
     var writer = JSONWriter()
     writer.object { writer in
-      writer.key("texts")
-      writer.integer(textCount)
-      writer.key("entities")
-      writer.object { writer in
+      writer.integer("texts", textCount)
+      writer.object("entities") { writer in
         for (label, count) in sorted {
-          writer.key(label)
-          writer.integer(count)
+          writer.integer(label, count)
         }
       }
     }

@@ -44,8 +44,7 @@ struct EntityRecord {
       source.writeMembers(to: &writer)
       list.writeMembers(text: text, isRedacted: redacted != nil, to: &writer)
       if let redacted {
-        writer.key("redacted")
-        writer.string(redacted)
+        writer.string("redacted", redacted)
       }
     }
     return writer.takeLine()
@@ -59,27 +58,20 @@ extension EntityList {
   func writeMembers(
     text: UnsafeBufferPointer<UInt8>, isRedacted: Bool = false, to writer: inout JSONWriter
   ) {
-    writer.key("entities")
-    writer.array { writer in
+    writer.array("entities") { writer in
       for entity in entities {
         writer.object { writer in
-          writer.key("label")
-          writer.string(entity.label)
+          writer.string("label", entity.label)
           writer.place(entity.bytes, entity.codePoints, entity.utf16, in: isRedacted ? nil : text)
-          writer.key("score")
-          writer.number(entity.score)
+          writer.number("score", entity.score)
           if let reason = entity.reason {
-            writer.key("rule")
-            writer.string(reason.rule)
-            writer.key("checksum")
-            writer.optional(reason.checksum?.utf8)
-            writer.key("context")
-            writer.optional(reason.context.map { text[$0.start..<$0.end] })
+            writer.string("rule", reason.rule)
+            writer.optional("checksum", reason.checksum?.utf8)
+            writer.optional("context", reason.context.map { text[$0.start..<$0.end] })
           }
         }
       }
     }
-    writer.key("window_count")
-    writer.integer(windowCount)
+    writer.integer("window_count", windowCount)
   }
 }

@@ -65,17 +65,13 @@ struct EvaluationRecord {
 
   /// Writes the object members with the figures of each label.
   func writeLabels(to writer: inout JSONWriter) {
-    writer.key("labels")
-    writer.array { writer in labels.forEach { writer.string($0) } }
-    writer.key("label_text_counts")
-    writer.list(labelTexts)
+    writer.array("labels") { writer in labels.forEach { writer.string($0) } }
+    writer.list("label_text_counts", labelTexts)
     for (name, values) in [("precision", precision), ("recall", recall), ("f1", f1)] {
-      writer.key(name)
-      writer.array { writer in values.forEach { writer.number(Float($0)) } }
+      writer.array(name) { writer in values.forEach { writer.number(Float($0)) } }
     }
     // Only the pairs that occur, as there may be very many labels.
-    writer.key("confusion")
-    writer.array { writer in
+    writer.array("confusion") { writer in
       for entry in confusion { writer.list([entry.trueLabel, entry.predictedLabel, entry.count]) }
     }
   }

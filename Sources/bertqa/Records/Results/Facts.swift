@@ -15,10 +15,7 @@ struct Facts {
     if asJSON {
       var writer = JSONWriter()
       writer.object { writer in
-        for (name, value) in facts {
-          writer.key(name)
-          value.write(to: &writer)
-        }
+        writer.members(facts)
       }
       return output.write(writer.takeLine())
     }
@@ -51,12 +48,21 @@ extension Facts.Value {
     }
   }
 
-  func write(to writer: inout JSONWriter) {
+  fileprivate func write(to writer: inout JSONWriter) {
     switch self {
     case .text(let value): writer.string(value)
     case .integer(let value): writer.integer(value)
     case .number(let value): writer.number(value)
     case .boolean(let value): writer.boolean(value)
+    }
+  }
+}
+
+extension JSONWriter {
+  mutating func members(_ facts: [(name: String, value: Facts.Value)]) {
+    for (name, value) in facts {
+      key(name)
+      value.write(to: &self)
     }
   }
 }

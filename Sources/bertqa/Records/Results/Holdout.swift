@@ -61,10 +61,7 @@ struct Holdout {
   /// Writes the members, with the names that the training report uses.
   func writeMembers(to writer: inout JSONWriter) {
     let evaluation = evaluation
-    for (name, value) in facts + evaluation.facts {
-      writer.key(name)
-      value.write(to: &writer)
-    }
+    writer.members(facts + evaluation.facts)
     evaluation.writeLabels(to: &writer)
   }
 }

@@ -5,16 +5,11 @@ enum PredictionRecord {
   static func json(_ generation: Generation, prompt: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
-      writer.key("prompt")
-      writer.string(prompt)
-      writer.key("text")
-      writer.string(generation.text)
-      writer.key("words")
+      writer.string("prompt", prompt)
+      writer.string("text", generation.text)
       write(generation.words, to: &writer)
-      writer.key("stop")
-      writer.string(name(of: generation.stop))
-      writer.key("unknown_count")
-      writer.integer(generation.unknownCount)
+      writer.string("stop", name(of: generation.stop))
+      writer.integer("unknown_count", generation.unknownCount)
     }
     return writer.takeLine()
   }
@@ -22,28 +17,21 @@ enum PredictionRecord {
   static func json(_ prediction: Prediction, prompt: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
-      writer.key("prompt")
-      writer.string(prompt)
-      writer.key("is_unknown")
-      writer.boolean(prediction.isUnknown)
-      writer.key("words")
+      writer.string("prompt", prompt)
+      writer.boolean("is_unknown", prediction.isUnknown)
       write(prediction.words, to: &writer)
     }
     return writer.takeLine()
   }
 
   private static func write(_ words: [PredictedWord], to writer: inout JSONWriter) {
-    writer.array { writer in
+    writer.array("words") { writer in
       for word in words {
         writer.object { writer in
-          writer.key("text")
-          writer.string(word.bytes)
-          writer.key("id")
-          writer.integer(word.id)
-          writer.key("probability")
-          writer.number(word.probability)
-          writer.key("log_probability")
-          writer.number(word.logProbability)
+          writer.string("text", word.bytes)
+          writer.integer("id", word.id)
+          writer.number("probability", word.probability)
+          writer.number("log_probability", word.logProbability)
         }
       }
     }
@@ -81,16 +69,11 @@ struct LineScore {
     var writer = JSONWriter()
     writer.object { writer in
       source.writeMembers(to: &writer)
-      writer.key("text")
-      writer.string(text)
-      writer.key("log_likelihood")
-      writer.number(Float(score.logLikelihood))
-      writer.key("perplexity")
-      writer.number(Float(score.perplexity))
-      writer.key("word_count")
-      writer.integer(score.wordCount)
-      writer.key("unknown_count")
-      writer.integer(score.unknownCount)
+      writer.string("text", text)
+      writer.number("log_likelihood", Float(score.logLikelihood))
+      writer.number("perplexity", Float(score.perplexity))
+      writer.integer("word_count", score.wordCount)
+      writer.integer("unknown_count", score.unknownCount)
     }
     return writer.takeLine()
   }

@@ -3,20 +3,11 @@ import BertQACore
 extension Tokens {
   /// Writes the members of an object: three arrays of the same length.
   func writeMembers(_ context: Context, to writer: inout JSONWriter) {
-    writer.key("ids")
-    writer.list(ids)
+    writer.list("ids", ids)
     writer.key("tokens")
-    writePieces(context, to: &writer)
+    writer.pieces(ids, of: context)
     writer.key("bytes")
     writeRanges(to: &writer)
-  }
-
-  func writePieces(_ context: Context, to writer: inout JSONWriter) {
-    writer.array { writer in
-      for id in ids {
-        if let piece = context.vocabularyPiece(id: id) { writer.string(piece) } else { writer.null() }
-      }
-    }
   }
 
   /// Writes the byte ranges.
@@ -25,6 +16,15 @@ extension Tokens {
       for index in ids.indices {
         writer.range(TextRange(start: Int(starts[index]), end: Int(ends[index])))
       }
+    }
+  }
+}
+
+extension JSONWriter {
+  /// Writes an array of the vocabulary's spelling of tokens.
+  mutating func pieces(_ ids: [Int32], of context: Context) {
+    array { writer in
+      for id in ids { writer.optional(context.vocabularyPiece(id: id)) }
     }
   }
 }

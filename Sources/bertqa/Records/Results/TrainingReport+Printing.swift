@@ -38,16 +38,11 @@ extension TrainingReport {
   func json(skippedCount: Int, _ holdout: Holdout?) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
-      for (name, value) in facts where name != "label_count" {
-        writer.key(name)
-        value.write(to: &writer)
-      }
-      writer.key("skipped_count")
-      writer.integer(skippedCount)
+      writer.members(facts.filter { $0.0 != "label_count" })
+      writer.integer("skipped_count", skippedCount)
       evaluation.writeLabels(to: &writer)
       if let holdout {
-        writer.key("holdout")
-        writer.object { holdout.writeMembers(to: &$0) }
+        writer.object("holdout") { holdout.writeMembers(to: &$0) }
       }
     }
     return writer.takeLine()

@@ -43,8 +43,7 @@ struct VectorWriter {
     }
     json.object { json in
       source.writeMembers(to: &json)
-      json.key("embedding")
-      json.array { json in
+      json.array("embedding") { json in
         for value in vector { json.number(value) }
       }
     }
@@ -56,13 +55,8 @@ struct VectorWriter {
     json.object { json in
       source.writeMembers(to: &json)
       json.key("tokens")
-      json.array { json in
-        for id in vectors.ids {
-          if let piece = context.vocabularyPiece(id: id) { json.string(piece) } else { json.null() }
-        }
-      }
-      json.key(vectors.isOfPieces ? "weights" : "embeddings")
-      json.array { json in
+      json.pieces(vectors.ids, of: context)
+      json.array(vectors.isOfPieces ? "weights" : "embeddings") { json in
         for row in vectors.ids.indices {
           if vectors.isOfPieces {
             json.number(vectors.values[row])

@@ -39,15 +39,9 @@ public func bertqa_answer_arrow(
     let results = try naming(indices, in: "documents") { () throws(BertQAError) in
       try context.answerBatch(pairs, options: options)
     }
-    var rows = try [AnswerRow?](resultCapacity: documents.count, monitor)
-    var next = 0
-    for row in 0..<documents.count {
-      guard next < indices.count, indices[next] == row, let document = try documents.text(row) else {
-        rows.append(nil)
-        continue
-      }
-      rows.append(AnswerRow(result: results[next], document: document))
-      next += 1
+    var rows = try [AnswerRow?](results: nil, count: documents.count, monitor)
+    for (row, result) in zip(indices, results) {
+      rows[row] = try documents.text(row).map { AnswerRow(result: result, document: $0) }
     }
     try output.take(answerColumn(rows, ArrowColumns(monitor)), monitor)
   }

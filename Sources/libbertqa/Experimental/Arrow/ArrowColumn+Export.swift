@@ -18,31 +18,22 @@ struct ArrowOutput {
     self.schema = try required(schema, "schema")
   }
 
+  /// Hands a column over. The structs own all memory they point to until their release callbacks are called.
   func take(_ column: ArrowColumn, _ monitor: CallMonitor) throws(BertQAError) {
-    try column.export(array, schema, monitor)
-  }
-}
-
-extension ArrowColumn {
-  /// Hands the column over. The structs own all memory they point to until their release callbacks are called.
-  fileprivate func export(
-    _ array: UnsafeMutablePointer<ArrowArray>, _ schema: UnsafeMutablePointer<ArrowSchema>,
-    _ monitor: CallMonitor
-  ) throws(BertQAError) {
-    array.pointee = ArrowArray()
-    schema.pointee = ArrowSchema()
     do throws(BertQAError) {
-      try fill(schema)
-      try fill(array, monitor)
+      try column.fill(schema)
+      try column.fill(array, monitor)
     } catch {
       schema.pointee.release?(schema)
       array.pointee.release?(array)
       throw error
     }
   }
+}
 
+extension ArrowColumn {
   /// Sets `release` first, so that it can free a struct that was filled in part.
-  private func fill(_ schema: UnsafeMutablePointer<ArrowSchema>) throws(BertQAError) {
+  fileprivate func fill(_ schema: UnsafeMutablePointer<ArrowSchema>) throws(BertQAError) {
     schema.pointee.release = releaseSchema
     schema.pointee.format = UnsafePointer(try allocated(strdup(format)))
     schema.pointee.name = UnsafePointer(try allocated(strdup(name)))
@@ -57,7 +48,7 @@ extension ArrowColumn {
     }
   }
 
-  private func fill(
+  fileprivate func fill(
     _ array: UnsafeMutablePointer<ArrowArray>, _ monitor: CallMonitor
   ) throws(BertQAError) {
     array.pointee.release = releaseArray

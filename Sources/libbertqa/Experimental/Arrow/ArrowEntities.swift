@@ -18,20 +18,14 @@ public func bertqa_entities_arrow(
       try context.entities(of: texts, options: options)
     }
     // The number of entities in each row, nil for a null row; and the entities of all rows.
-    var counts = try [Int?](resultCapacity: column.count, monitor)
+    var counts = try [Int?](results: nil, count: column.count, monitor)
     var found: [FoundEntity] = []
-    var next = 0
-    for row in 0..<column.count {
-      if row % ArrowTexts.pollInterval == 0 { try monitor.check() }
-      guard next < indices.count, indices[next] == row else {
-        counts.append(nil)
-        continue
-      }
-      let list = results[next].entities
-      counts.append(list.count)
+    for (index, row) in indices.enumerated() {
+      if index % ArrowTexts.pollInterval == 0 { try monitor.check() }
+      let list = results[index].entities
+      counts[row] = list.count
       try found.makeRoom(for: list.count, monitor)
-      for entity in list { found.append(FoundEntity(entity: entity, text: texts[next])) }
-      next += 1
+      for entity in list { found.append(FoundEntity(entity: entity, text: texts[index])) }
     }
     let columns = ArrowColumns(monitor)
     try output.take(

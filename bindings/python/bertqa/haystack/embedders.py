@@ -82,7 +82,8 @@ class DocumentEmbedder(_Embedder):
             raise TypeError("DocumentEmbedder expects a list of Documents; for a text use TextEmbedder")
         texts = []
         for document in documents:
-            meta = [str(document.meta[name]) for name in self.meta_fields_to_embed if document.meta.get(name)]
+            found = (document.meta.get(name) for name in self.meta_fields_to_embed)
+            meta = [str(value) for value in found if value is not None]
             texts.append(self.embedding_separator.join([*meta, document.content or ""]))
         vectors = self._vectors(texts)
         return {"documents": [replace(one, embedding=vector) for one, vector in zip(documents, vectors)]}

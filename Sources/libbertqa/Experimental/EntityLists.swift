@@ -1,0 +1,83 @@
+import BertQACore
+import CBertQAHeader
+
+@_cdecl("bertqa_entity_list_create")
+public func bertqa_entity_list_create(
+  _ text: UnsafePointer<CChar>?, _ length: Int, _ ranges: UnsafePointer<bertqa_labelled_range>?, _ count: Int,
+  _ call: UnsafePointer<bertqa_call_options>?, _ list: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  created(list, "list") { () throws(BertQAError) in
+    try checkCount(count)
+    let call = try callOptions(call)
+    let monitor = CallMonitor(call)
+    let text = try textArgument(text, length, "text")
+    var parts = try [(label: String, bytes: TextRange, score: Float, reason: EntityReason?)](
+      checkedCapacity: count, monitor)
+    var labels: [[UInt8]: String] = [:]
+    for (index, range) in try elements(ranges, count, "ranges").enumerated() {
+      try check(item: index, monitor)
+      let bytes = Array(try textArgument(range.label, range.label_length, "label"))
+      if labels[bytes] == nil {
+        labels[bytes] = try labelArgument(range.label, range.label_length, "label")
+      }
+      guard let label = labels[bytes] else { continue }
+      guard range.bytes.start <= range.bytes.end, range.bytes.end <= UInt(text.count) else {
+        throw BertQAError(
+          .invalidArgument, argument: "ranges",
+          "has bytes \(range.bytes.start) to \(range.bytes.end) at \(index), but the text has \(text.count)")
+      }
+      try checkReserved(range.reserved)
+      parts.append(
+        (label, TextRange(start: Int(range.bytes.start), end: Int(range.bytes.end)), range.score, nil))
+    }
+    return try EntityListHandle(try EntityList(of: text, parts, call: call), monitor)
+  }
+}
+
+/// Returns the entities of each list; an entry may be NULL.
+func entities(
+  _ lists: UnsafePointer<OpaquePointer?>?, _ count: Int, _ monitor: CallMonitor
+) throws(BertQAError) -> [[Entity]] {
+  var entities = try [[Entity]](resultCapacity: count, monitor)
+  for (index, list) in try elements(lists, count, "lists").enumerated() {
+    try check(item: index, monitor)
+    guard let list = EntityListHandle.borrowed(list)?.list else { continue }
+    entities.append(list.entities)
+  }
+  return entities
+}
+
+@_cdecl("bertqa_everywhere")
+public func bertqa_everywhere(
+  _ text: UnsafePointer<CChar>?, _ length: Int, _ lists: UnsafePointer<OpaquePointer?>?, _ list_count: Int,
+  _ call: UnsafePointer<bertqa_call_options>?, _ list: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  created(list, "list") { () throws(BertQAError) in
+    try checkCount(list_count)
+    let call = try callOptions(call)
+    let monitor = CallMonitor(call)
+    let text = try textArgument(text, length, "text")
+    let merged = try EntityList(merging: try entities(lists, list_count, monitor), of: text, call: call)
+    return try EntityListHandle(try merged.everywhere(in: text, call: call), monitor)
+  }
+}
+
+@_cdecl("bertqa_apply_lists")
+public func bertqa_apply_lists(
+  _ text: UnsafePointer<CChar>?, _ length: Int, _ lists: UnsafePointer<OpaquePointer?>?, _ list_count: Int,
+  _ allow: UnsafePointer<bertqa_text>?, _ allow_count: Int, _ deny: UnsafePointer<bertqa_text>?,
+  _ deny_count: Int, _ call: UnsafePointer<bertqa_call_options>?,
+  _ list: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  created(list, "list") { () throws(BertQAError) in
+    try checkCount(list_count)
+    let call = try callOptions(call)
+    let monitor = CallMonitor(call)
+    let text = try textArgument(text, length, "text")
+    let known = try TextLists(
+      allow: try texts(allow, allow_count, "allow", "allow_count") ?? [],
+      deny: try texts(deny, deny_count, "deny", "deny_count") ?? [], call: call)
+    let merged = try EntityList(merging: try entities(lists, list_count, monitor), of: text, call: call)
+    return try EntityListHandle(try merged.applying(known, in: text, call: call), monitor)
+  }
+}

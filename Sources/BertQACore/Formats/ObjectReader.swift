@@ -23,9 +23,17 @@ struct ObjectReader: Sendable {
     return value == .null ? nil : value
   }
 
+  // Out of line, as many generic functions fail with these.
+
+  @inline(never)
   func mismatch(_ key: String, _ value: JSON, expected: String) -> BertQAError {
     BertQAError(
       .invalidModel, "\(file): \(quoted(key)) is \(value.summary), expected \(expected)")
+  }
+
+  @inline(never)
+  private func missing(_ key: String) -> BertQAError {
+    BertQAError(.invalidModel, "\(file): \(quoted(key)) is missing")
   }
 
   func integer(_ key: String, in range: ClosedRange<Int>) throws(BertQAError) -> Int? {
@@ -101,14 +109,16 @@ struct ObjectReader: Sendable {
     _ key: String, _ read: (String) throws(BertQAError) -> Value?
   ) throws(BertQAError) -> Value {
     if let value = try read(key) { return value }
-    throw BertQAError(.invalidModel, "\(file): \(quoted(key)) is missing")
+    throw missing(key)
   }
 
+  @inline(never)
   func requiredInteger(_ key: String, in range: ClosedRange<Int>) throws(BertQAError) -> Int {
     try required(key) { key throws(BertQAError) in try integer(key, in: range) }
   }
 
   /// Throws if a member is present with another value than the supported one.
+  @inline(never)
   func require(_ key: String, _ value: JSON) throws(BertQAError) {
     guard let found = self.value(key), found != value else { return }
     throw BertQAError(

@@ -13,8 +13,9 @@ extension SentenceFinder {
   /// Abbreviations that precede a number.
   private static let leadingNumbers = Set(
     words: """
-      No no Nos nos Nr Fig fig Figs Vol vol Art art Sec sec Ch ch pp ca Tel tel Apt App Chap Eq Eqs Kap Abs Ziff Anm para paras Ref Refs Rs Sect Str str max ext Abb Bd Tab núm pág стр Jan Feb Mar Apr \
-      Jun Jul Aug Sep Sept Oct Nov Dec
+      No no Nos nos Nr Fig fig Figs Vol vol Art art Sec sec Ch ch pp ca Tel tel Apt App Chap Eq Eqs Kap \
+      Abs Ziff Anm para paras Ref Refs Rs Sect Str str max ext Abb Bd Tab núm pág стр Jan Feb Mar Apr Jun \
+      Jul Aug Sep Sept Oct Nov Dec
       """)
 
   /// Words that sentences begin with and names do not.

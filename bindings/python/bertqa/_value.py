@@ -27,7 +27,7 @@ class Value:
         return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 4]}...)"
 
     def __hash__(self) -> int:
-        """Hashes the values, including those in lists and dicts. Equal objects have equal hashes while these do not change."""
+        """Hashes the values, also those in lists and dicts. Equal objects have equal hashes while these do not change."""
         return hash((type(self), *(_fixed(getattr(self, field.name)) for field in fields(self))))  # type: ignore[arg-type]
 
 

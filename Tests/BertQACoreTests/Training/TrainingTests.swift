@@ -207,7 +207,8 @@ import Testing
       { $0.minWordLength = 0 }, { $0.minDistinctWords = 0 }, { $0.maxNGram = 3 }, { $0.minDocumentCount = 0 },
       { $0.maxDocumentFraction = 0 }, { $0.maxDocumentFraction = 1.1 }, { $0.maxDocumentFraction = .nan },
       { $0.maxVocabulary = 0 }, { $0.c = 0 }, { $0.c = .infinity }, { $0.alpha = -1 },
-      { $0.c = 1e-320 }, { $0.c = 1e10 }, { $0.alpha = 1e308 }, { $0.alpha = .nan }, { $0.alpha = 0 },
+      { $0.c = .leastNonzeroMagnitude }, { $0.c = 1e10 }, { $0.alpha = 1e308 }, { $0.alpha = .nan },
+      { $0.alpha = 0 },
       { $0.tolerance = .nan }, { $0.tolerance = 0 }, { $0.tolerance = .infinity }, { $0.folds = 1001 },
       { $0.folds = 1 }, { $0.folds = -1 }, { $0.threads = -1 }, { $0.maxIterations = 0 },
     ] {
@@ -244,7 +245,8 @@ import Testing
     let corpus = TrainingCorpus(count: 60, labelCount: 3)
     for change: (inout TrainOptions) -> Void in [
       { $0.c = 1e-9 }, { $0.c = 1e9 }, { $0.tolerance = 1e308 }, { $0.tolerance = 1e-300 },
-      { ($0.algorithm, $0.alpha) = (.naiveBayes, 1e6) }, { ($0.algorithm, $0.alpha) = (.naiveBayes, 1e-320) },
+      { ($0.algorithm, $0.alpha) = (.naiveBayes, 1e6) },
+      { ($0.algorithm, $0.alpha) = (.naiveBayes, .leastNonzeroMagnitude) },
       { $0.folds = 60 },
     ] {
       let directory = try TemporaryDirectory()

@@ -5,7 +5,7 @@ import random
 
 import pytest
 import tokenizers
-from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 import bertqa
 import byte_pair
@@ -112,6 +112,59 @@ def test_vocabulary_and_merges(tmp_path):
         for text in text_cases.languages() + WORDS:
             expected = theirs.encode(text, add_special_tokens=False)
             assert (ours.tokenize(text).ids, ours.tokenize(text).offsets) == (expected.ids, expected.offsets)
+
+
+ALPHABET = {piece: index for index, piece in enumerate("abAB-12é._▁Ġ[]")}
+MODELS = [
+    models.BPE(ALPHABET | {"ab": 20}, [("a", "b")]),
+    models.WordPiece(ALPHABET | {"##b": 20, "[UNK]": 21}),
+    models.Unigram([(piece, -1.0 - index) for piece, index in ALPHABET.items()], unk_id=0),
+]
+STEPS = {
+    "normalizer": [
+        normalizers.BertNormalizer(), normalizers.ByteLevel(), normalizers.Lowercase(), normalizers.NFKC(),
+        normalizers.Prepend("a"), normalizers.Replace("a", "b"), normalizers.Strip(), normalizers.StripAccents(),
+    ],
+    "pre_tokenizer": [
+        pre_tokenizers.BertPreTokenizer(), pre_tokenizers.ByteLevel(), pre_tokenizers.Digits(),
+        pre_tokenizers.Metaspace(), pre_tokenizers.Punctuation(), pre_tokenizers.Split("-", "removed"),
+        pre_tokenizers.Whitespace(), pre_tokenizers.WhitespaceSplit(),
+    ],
+    "post_processor": [
+        processors.BertProcessing(("[", 11), ("]", 12)), processors.ByteLevel(),
+        processors.RobertaProcessing(("[", 11), ("]", 12)),
+        processors.TemplateProcessing("[ $A ]", "[ $A ] $B ]", [("[", 11), ("]", 12)]),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", ["model", *STEPS])
+def test_members_that_may_be_missing(part, tmp_path):
+    """Where the Rust library has a default for a member of a step, so does this one, and the same."""
+    texts = ["ab-AB a1", "  é12.b-a  ", "", "--", "a_b▁a"]
+    compared = 0
+    for step in MODELS if part == "model" else STEPS[part]:
+        tokenizer = Tokenizer(step if part == "model" else MODELS[0])
+        if part != "model":
+            setattr(tokenizer, part, step)
+        definition = json.loads(tokenizer.to_str())
+        # Steps always have a type. Unigram models without an unknown piece are refused.
+        for name in definition[part].keys() - {"type" if part in STEPS else "unk_id"}:
+            fewer = {key: value for key, value in definition[part].items() if key != name}
+            text = json.dumps(definition | {part: fewer})
+            try:
+                theirs = Tokenizer.from_str(text)
+            except Exception:  # the library raises no other class
+                continue
+            directory = tmp_path / f"{definition[part]['type']} without {name}"
+            directory.mkdir()
+            (directory / "tokenizer.json").write_text(text)
+            ours = bertqa.Context(directory, tokenizer_only=True)
+            for each in texts:
+                expected, found = theirs.encode(each, add_special_tokens=False), ours.tokenize(each)
+                assert (found.ids, found.offsets) == (expected.ids, expected.offsets), (directory.name, each)
+            compared += 1
+    assert compared
 
 
 REFUSED = [

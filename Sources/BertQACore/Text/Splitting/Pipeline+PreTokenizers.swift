@@ -11,7 +11,8 @@ extension Pipeline {
     case "WhitespaceSplit": return [SplitStep(SpacePattern(), .removed)]
     case "Whitespace": return [SplitStep(WordPattern(), .removed, inverted: true)]
     case "Punctuation":
-      return [SplitStep(ClassPattern(.punctuation), try behavior(step) ?? .isolated)]
+      let name = try step.string("behavior") ?? SplitBehavior.isolated.rawValue
+      return [SplitStep(ClassPattern(.punctuation), try behavior(name, step))]
     case "Digits":
       let isolates = try step.bool("individual_digits") ?? false
       return [SplitStep(ClassPattern(.numeric), isolates ? .isolated : .contiguous)]
@@ -29,14 +30,13 @@ extension Pipeline {
     }
   }
 
-  private static func behavior(_ step: ObjectReader) throws(BertQAError) -> SplitBehavior {
-    let name = try step.required("behavior", step.string)
+  private static func behavior(_ name: String, _ step: ObjectReader) throws(BertQAError) -> SplitBehavior {
     if let behavior = SplitBehavior(rawValue: name) { return behavior }
     throw unsupported(step, "the behavior", name, supported: SplitBehavior.allCases.map(\.rawValue))
   }
 
   private static func split(_ step: ObjectReader) throws(BertQAError) -> [any PreTokenizer] {
-    let behavior = try behavior(step)
+    let behavior = try behavior(step.required("behavior", step.string), step)
     let inverted = try step.bool("invert") ?? false
     let pattern = try step.required("pattern", step.reader)
     if let text = try pattern.string("String") {

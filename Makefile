@@ -78,10 +78,11 @@ lint: # what needs no build
 	Scripts/manifests.sh --check
 	$(PYTHON) Scripts/abi.py --check
 
-# The targets that use one processor run two at a time, then those that use all processors.
+# Two at a time: first what needs no build, beside the build; then the tests in C. The others use all processors.
 test_parts := lint test-consumer test-c test-swift test-python
-test: setup all ## set up the requirements, then run test_parts
-	@$(MAKE) --no-print-directory -o all -j 2 --output-sync=target $(filter-out test-swift test-python,$(test_parts))
+test: setup ## set up the requirements, build, then run test_parts
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target all c-kernels $(filter lint test-consumer,$(test_parts))
+	@$(MAKE) --no-print-directory -o all -o c-kernels -j 2 --output-sync=target $(filter test-c,$(test_parts))
 	@$(MAKE) --no-print-directory -o all $(filter test-swift test-python,$(test_parts))
 	@Tests/skipped.sh
 
@@ -107,12 +108,12 @@ c-signatures: all
 c-valgrind: all
 	BERTQA_PREFIX=$(stage) Tests/c/valgrind.sh
 
-test-consumer: ## a Swift program that depends on a tagged version, debug and release
+test-consumer: ## a Swift program that depends on a tagged version
 	Tests/consumer/run.sh
 
 # Three at a time, as some tests mostly wait.
 test-python: all sqlite ## the Python package, tool, README, packages and ABI, with live comparisons
-	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q -rs -n 3 --dist=loadfile --no-loadscope-reorder \
+	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q -rs --durations=12 -n 3 --dist=loadfile --no-loadscope-reorder \
 	  Tests/python
 
 ##@ Test before a release

@@ -1,6 +1,7 @@
 """usage: python -m compare [--quick] [--data FILE.jsonl] [--cases LIST] [--output DIRECTORY]
 
-Measures libbertqa and its peers, prints the table, and writes it, results.json and latency.svg to the directory.
+Measures libbertqa and its peers, prints the table, and writes it, results.json and latency.svg to the directory after
+each case. Cases that are not in the list stay as an earlier run on this machine measured them.
 """
 
 import argparse
@@ -29,7 +30,6 @@ from . import (
 from .engines import ENGINES
 from .workers import note
 
-CASES = ("encoder", "isa", "families", "end", "long", "embed", "tokenizer", "startup")
 PACKAGES = (
     "onnxruntime",
     "openvino",
@@ -58,7 +58,6 @@ def about(source):
         "date": datetime.date.today().isoformat(),
         "versions": ", ".join(versions),
         "data": source,
-        "load before": os.getloadavg()[0],
     }
 
 
@@ -76,69 +75,87 @@ def languages(pairs):
     return found
 
 
-def written(results):
-    return json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+def encoders(pairs, quick, names, threads):
+    with bertqa.Context(models.DEFAULT, tokenizer_only=True) as context:
+        if quick:
+            return encoder.measured(pairs, context, names, ["minilm"], threads, (128, 384), 4, mix=40, check=60)
+        rows = encoder.measured(pairs, context, names, ["minilm"], threads, encoder.LENGTHS, 7, mix=200, check=300)
+        return rows + encoder.measured(pairs, context, names, ["base"], threads, (384,), 5, mix=100, check=0)
+
+
+def sets(pairs):
+    with bertqa.Context(models.DEFAULT, tokenizer_only=True) as context:
+        return instruction_sets.measured(pairs, context, 7)
+
+
+def cases(quick, data_file, pairs, names):
+    """By name, functions that return some of the results."""
+    threads = [t for t in (1, 2) if t <= len(os.sched_getaffinity(0))]
+    text = data.document(pairs, 30_000 if quick else 600_000)
+
+    def long():
+        rows = documents.measured(pairs, data_file, text, 5 if quick else 50, threads[-1], 1 if quick else 3)
+        return {"document characters": len(text), "long documents": rows}
+
+    def start_up():
+        return {
+            "start-up": startup.measured([n for n in startup.NAMES if n in names], 3 if quick else 5),
+            "proportional MiB": startup.shared_memory("libbertqa int8"),
+            "tool ms": startup.tool(5 if quick else 20),
+        }
+
+    def end():
+        chosen = data.spread(pairs, 100 if quick else 1000)
+        return {"end to end": end_to_end.measured(chosen, threads[-1], 1 if quick else 3)}
+
+    both = {
+        "encoder": lambda: {"encoder": encoders(pairs, quick, names, threads)},
+        "end": end,
+        "long": long,
+        "tokenizer": lambda: {"tokenizer": tokenizer.measured(languages(pairs), 1 if quick else 5)},
+        "startup": start_up,
+    }
+    if quick:
+        return both
+    # Three layers: all of a base model's take four times as long, and the ratios are alike.
+    return both | {
+        "isa": lambda: {"instruction sets": sets(pairs)},
+        "families": lambda: {"families": families.measured([f"{name}@3" for name in families.FAMILIES], [1], 5)},
+        "embed": lambda: {"embedding": [row for n in threads for row in embedding.measured(pairs, n, 5)]},
+    }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="ONNX Runtime and MiniLM-L6 only: about a minute")
     parser.add_argument("--data", type=pathlib.Path, help='one {"question", "context"} a line')
-    parser.add_argument("--cases", default=",".join(CASES), help="some of " + ",".join(CASES))
+    parser.add_argument(
+        "--cases", help="some of encoder,end,long,tokenizer,startup,isa,families,embed; default: all"
+    )
     parser.add_argument("--output", type=pathlib.Path, default=models.ROOT / "Benchmarks" / "results")
     arguments = parser.parse_args()
-    cases, quick = arguments.cases.split(","), arguments.quick
 
     pairs, source = data.pairs(arguments.data)
-    names = [n for n in ENGINES if not quick or "libbertqa" in n or "ONNX" in n]
-    results = {"about": about(source), "encoder": []}
-    threads = [t for t in (1, 2) if t <= len(os.sched_getaffinity(0))]
-    with bertqa.Context(models.DEFAULT, tokenizer_only=True) as context:
-        if "encoder" in cases and quick:
-            results["encoder"] = encoder.measured(
-                pairs, context, names, ["minilm"], threads, (128, 384), 4, mix=40, check=60
-            )
-        elif "encoder" in cases:
-            results["encoder"] = encoder.measured(
-                pairs, context, names, ["minilm", "base"], threads, encoder.LENGTHS, 7, mix=200, check=300
-            )
-        if "isa" in cases and not quick:
-            results["instruction sets"] = instruction_sets.measured(pairs, context, 7)
-    if "families" in cases and not quick:
-        results["families"] = families.measured(families.FAMILIES, threads, 5)
-    if "end" in cases:
-        models.checkpoint("minilm")
-        chosen = data.spread(pairs, 100 if quick else 1000)
-        results["end to end"] = end_to_end.measured(chosen, threads[-1], 1 if quick else 3)
-    if "long" in cases:
-        models.checkpoint("minilm")
-        text = data.document(pairs, 30_000 if quick else 600_000)
-        results["document characters"] = len(text)
-        results["long documents"] = documents.measured(
-            pairs, arguments.data, text, 5 if quick else 50, threads[-1], 1 if quick else 3
-        )
-    if "embed" in cases and not quick:
-        results["embedding"] = [row for n in threads for row in embedding.measured(pairs, n, 5)]
-    if "tokenizer" in cases:
-        results["tokenizer"] = tokenizer.measured(languages(pairs), 1 if quick else 5)
-    if "startup" in cases:
-        chosen = [n for n in startup.NAMES if n in names]
-        results["start-up"] = startup.measured(chosen, 3 if quick else 5)
-        results["proportional MiB"] = startup.shared_memory("libbertqa int8")
-        results["tool ms"] = startup.tool(5 if quick else 20)
-    results["about"]["load after"] = os.getloadavg()[0]
-    results["ratios"] = report.ratios(results)
-
-    text = report.table(results)
-    print(text)
+    names = [n for n in ENGINES if not arguments.quick or "libbertqa" in n or "ONNX" in n]
+    able = cases(arguments.quick, arguments.data, pairs, names)
     arguments.output.mkdir(parents=True, exist_ok=True)
-    (arguments.output / "table.md").write_text(text)
-    (arguments.output / "results.json").write_text(written(results))
-    if "instruction sets" in results:
-        sets = {key: results[key] for key in ("about", "instruction sets")}
-        (arguments.output / "instruction-sets.json").write_text(written(sets))
-    if results["encoder"]:
-        (arguments.output / "latency.svg").write_text(report.chart(results))
+    path = arguments.output / "results.json"
+    results = {"about": about(source), "encoder": []}
+    if path.exists():
+        # Other cases of the same machine, packages and texts stay.
+        old = json.loads(path.read_text())
+        if all(old["about"].get(key) == results["about"][key] for key in ("processor", "versions", "data")):
+            results = old | {"about": results["about"]}
+    models.checkpoint("minilm")
+    for name in arguments.cases.split(",") if arguments.cases else able:
+        note(f"case {name}")
+        results |= able[name]()
+        results["ratios"] = report.ratios(results)
+        path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        (arguments.output / "table.md").write_text(report.table(results))
+        if results["encoder"]:
+            (arguments.output / "latency.svg").write_text(report.chart(results))
+    print((arguments.output / "table.md").read_text())
     note(f"written to {arguments.output}")
 
 

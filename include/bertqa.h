@@ -1050,13 +1050,15 @@ BERTQA_MUST_CHECK bertqa_status bertqa_quantize(const char *directory, const cha
 /* ---- The process ----------------------------------------------------------------------------- */
 
 /* Sets the maximum number of threads that work at once in this process, callers included: 1...1024, or 0
- * (the initial value) for the CPUs that the process may use (affinity and cgroup quota, read again by this
- * call). Contexts loaded later with 0 threads use this number; it also limits the others. Running calls
- * keep their threads.
+ * (the initial value) for the CPUs that the process may use: by the cgroup's quota and the affinity of the
+ * thread that makes this call, or the first one with work. Contexts loaded later with 0 threads use this
+ * number; it also limits the others. Running calls keep their threads.
  * Errors: INVALID_ARGUMENT. */
 BERTQA_MUST_CHECK bertqa_status bertqa_pool_set_threads(int32_t threads);
 
-/* Starts the pool's threads now instead of in the first call that has work for them.
+/* Starts the pool's threads now instead of in the first call that has work for them. They inherit the
+ * affinity, priority, privileges and system call filters of the thread that starts them, and block all
+ * signals.
  * Errors: OUT_OF_MEMORY if some could not be started; the others stay. */
 BERTQA_MUST_CHECK bertqa_status bertqa_pool_start(void);
 

@@ -83,7 +83,12 @@
  * THREADS. Any thread may call any function at any time. Contexts, prepared documents and results are
  * immutable: any number of threads may use one at the same time. Free an object only while no other thread
  * uses it. All contexts of a process share one thread pool. A calling thread needs a stack of 64 KiB.
- * Measured: 40 KiB are enough for everything, 24 KiB are not.
+ * Measured: 40 KiB are enough for everything, 24 KiB are not. Never cancel (pthread_cancel) a thread that may
+ * be inside a function: it would keep the library's locks. A process whose main thread ended by pthread_exit
+ * lives as long as the pool's threads: end them with bertqa_pool_shutdown().
+ *
+ * EXIT. Any thread may call exit() at any time, also in a hook and while other threads are inside functions.
+ * atexit handlers and destructors of thread-local storage may call the library.
  *
  * FORK. Any thread may call fork() at any time, even in a hook. The child may use every object that it
  * inherited; the library starts new threads there. The library's fork() handlers (pthread_atfork) wait
@@ -95,8 +100,8 @@
  *
  * CALLBACKS. Hooks run on the thread that called the library, during that call, with the pointer that was
  * passed with them. A hook that makes a decision returns 0 to continue and nonzero to stop; others return
- * nothing. A hook may call the library. It must return: no longjmp, no C++ exception, no thread
- * cancellation.
+ * nothing. A hook may call the library. It must return or end the process: no longjmp, no exception, no
+ * thread cancellation.
  *
  * MEMORY. Before it allocates memory whose size grows with the input or the model, the library checks that
  * it is available, and returns BERTQA_ERROR_OUT_OF_MEMORY if not. bertqa_call_options.max_bytes limits the
@@ -107,7 +112,9 @@
  * malloc returned may be missing when it is written; no library can detect this.
  *
  * DETERMINISM. With one model, precision and instruction set, an answer has the same bits for every batch,
- * number of threads and sequence of calls.
+ * number of threads and sequence of calls. The library computes with the default floating-point
+ * environment (rounding to nearest, denormal numbers, no traps), whatever the caller's is. It restores the
+ * caller's before hooks and before it returns; exception flags may have been raised.
  *
  * STABILITY. The ABI is the SONAME (libbertqa.so.1). Within it, functions are only added, and structs grow
  * only at their end: each options struct starts with struct_size, and the library returns structs by
@@ -1043,13 +1050,15 @@ BERTQA_MUST_CHECK bertqa_status bertqa_quantize(const char *directory, const cha
 /* ---- The process ----------------------------------------------------------------------------- */
 
 /* Sets the maximum number of threads that work at once in this process, callers included: 1...1024, or 0
- * (the initial value) for the CPUs that the process may use (affinity and cgroup quota, read again by this
- * call). Contexts loaded later with 0 threads use this number; it also limits the others. Running calls
- * keep their threads.
+ * (the initial value) for the CPUs that the process may use: by the cgroup's quota and the affinity of the
+ * thread that makes this call, or the first one with work. Contexts loaded later with 0 threads use this
+ * number; it also limits the others. Running calls keep their threads.
  * Errors: INVALID_ARGUMENT. */
 BERTQA_MUST_CHECK bertqa_status bertqa_pool_set_threads(int32_t threads);
 
-/* Starts the pool's threads now instead of in the first call that has work for them.
+/* Starts the pool's threads now instead of in the first call that has work for them. They inherit the
+ * affinity, priority, privileges and system call filters of the thread that starts them, and block all
+ * signals.
  * Errors: OUT_OF_MEMORY if some could not be started; the others stay. */
 BERTQA_MUST_CHECK bertqa_status bertqa_pool_start(void);
 

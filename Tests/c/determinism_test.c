@@ -1,4 +1,8 @@
-/* An answer has the same bits for every batch and number of threads. */
+/* An answer has the same bits for every batch and number of threads, and wherever the host has changed how the CPU
+ * computes. */
+#define _GNU_SOURCE
+#include <fenv.h>
+
 #include "check.h"
 
 enum { PAIRS = 64 };
@@ -42,6 +46,82 @@ static void test_precision(const char *model, bertqa_precision precision, const 
   bertqa_context_free(one);
 }
 
+/* As a program compiled with -ffast-math computes: denormal numbers are 0. */
+static void drop_denormals(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+#elif defined(__aarch64__)
+  unsigned long control;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+  __asm__ volatile("msr fpcr, %0" : : "r"(control | 1ul << 24));
+#endif
+}
+
+/* Whether threads compute as the host has set: an inexact sum, a denormal number, what traps. */
+typedef struct {
+  int rounding, traps;
+  double third, denormal;
+} arithmetic;
+
+static arithmetic present_arithmetic(void) {
+  volatile double one = 1, three = 3, tiny_number = 1e-300;
+  const int traps = fegetexcept();
+  arithmetic found = {.rounding = fegetround(), .traps = traps};
+  fedisableexcept(FE_ALL_EXCEPT);
+  found.third = one / three;
+  found.denormal = tiny_number * 1e-10;
+  feclearexcept(FE_ALL_EXCEPT);
+  feenableexcept(traps);
+  return found;
+}
+
+typedef struct {
+  arithmetic expected;
+  int calls, same;
+} hook_calls;
+
+static int32_t compare_arithmetic(void *user) {
+  hook_calls *calls = user;
+  const arithmetic found = present_arithmetic();
+  calls->calls++;
+  calls->same += memcmp(&found, &calls->expected, sizeof found) == 0;
+  return 0;
+}
+
+/* The library computes with the default floating-point environment, on the caller's thread and on its own, which inherit
+ * the environment. Hooks and the code after the call have the host's. */
+static void test_floating_point(const char *question, const char *document) {
+  enum { DENORMALS = -1, TRAPS = -2 };
+  const int environments[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, DENORMALS, TRAPS};
+  bertqa_context *usual = tiny_context(1);
+  bertqa_answers *answers, *usual_answers = tiny_answer(usual, question, document);
+  bertqa_context_free(usual);
+  for (size_t i = 0; i < sizeof environments / sizeof *environments; i++) {
+    CHECK_STATUS(BERTQA_OK, bertqa_pool_shutdown());
+    if (environments[i] == DENORMALS) drop_denormals();
+    else if (environments[i] == TRAPS) feenableexcept(FE_ALL_EXCEPT);
+    else fesetround(environments[i]);
+    hook_calls calls = {.expected = present_arithmetic()};
+    const bertqa_call_options call = {.struct_size = sizeof call, .cancel = compare_arithmetic, .user = &calls};
+    bertqa_answer_options options = tiny_options();
+    options.call = &call;
+    bertqa_context *context = tiny_context(4);
+    CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), document, strlen(document), &options,
+                                          &answers));
+    CHECK(same_answers(usual_answers, answers));
+    CHECK(calls.calls > 0 && calls.same == calls.calls);
+    const arithmetic found = present_arithmetic();
+    CHECK(memcmp(&found, &calls.expected, sizeof found) == 0);
+    bertqa_answers_free(answers);
+    fesetenv(FE_DFL_ENV);
+    answers = tiny_answer(context, question, document);
+    CHECK(same_answers(usual_answers, answers));
+    bertqa_answers_free(answers);
+    bertqa_context_free(context);
+  }
+  bertqa_answers_free(usual_answers);
+}
+
 int main(int argc, char **argv) {
   static const char *const questions[] = {"who jumped over the river?", "what is the king of france?",
                                           "when?", "how many people were in paris during the war?"};
@@ -57,6 +137,7 @@ int main(int argc, char **argv) {
     /* The default model, on short documents: where it is emulated, a token takes 0.2 s. */
     test_precision(NULL, precision, pairs + 1, 8);
   }
+  test_floating_point(questions[0], pairs[13].document);
   for (size_t i = 0; i < PAIRS; i++) free((char *)pairs[i].document);
   return finish();
 }

@@ -127,6 +127,38 @@ static void test_shutdown_meanwhile(void) {
   bertqa_context_free(context);
 }
 
+static bertqa_context *kept;
+
+static void ask_at_exit(void) {
+  check_answer(kept);
+  end_child();
+}
+
+static int32_t exit_in_hook(void *unused) {
+  (void)unused;
+  exit(1);
+}
+
+/* The process ends in a hook while others work, and a handler of atexit() still gets an answer. */
+static void test_exit_meanwhile(void) {
+  const pid_t child = fork_child();
+  if (child == 0) {
+    kept = tiny_context(2);
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) CHECK(pthread_create(&threads[i], NULL, keep_answering, kept) == 0);
+    check_answer(kept);
+    CHECK(atexit(ask_at_exit) == 0);
+    const bertqa_call_options call = {.struct_size = sizeof call, .cancel = exit_in_hook};
+    bertqa_answer_options options = tiny_options();
+    options.call = &call;
+    bertqa_answers *answers;
+    CHECK_STATUS(BERTQA_OK, bertqa_answer(kept, question, strlen(question), text, strlen(text), &options, &answers));
+    CHECK(!"the hook has ended the process");
+    end_child();
+  }
+  CHECK(succeeds(child));
+}
+
 int main(int argc, char **argv) {
   begin(argc, argv);
   text = made_document(5, 60);
@@ -136,6 +168,8 @@ int main(int argc, char **argv) {
   bertqa_context_free(context);
   test_threads();
   test_shutdown_meanwhile();
+  done = 0;
+  test_exit_meanwhile();
   bertqa_answers_free(expected);
   free(text);
   return finish();

@@ -39,11 +39,14 @@ const char *bq_environment(const char *name);
 // thread holds a lock, for example of the language runtime's initialisation, which nothing in the
 // child would ever release. While a thread waits for fork(), or forks, the first call waits. Calls
 // may be nested.
+// Between them the CPU's floating-point arithmetic has its default settings. The second call restores
+// the caller's.
 void bq_enter_gate(void);
 void bq_leave_gate(void);
 
 // Between these two calls fork() does not wait for this thread, however often it has entered the
-// gate. The first returns that number for the second.
+// gate, and floating-point arithmetic has the caller's settings. The first returns that number for the
+// second.
 unsigned bq_let_fork(void);
 void bq_go_on(unsigned depth);
 

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "floating_point.h"
 #include "system.h"
 
 // From <linux/futex.h>, which is not among musl's headers.
@@ -35,6 +36,8 @@ static _Thread_local struct {
   unsigned depth;
   bool is_forking;
   atomic_uint *inside;
+  // What was set outside: code inside the gate computes with the defaults.
+  bq_floating_point caller;
 } self;
 
 // The time in seconds after which fork() and calls stop waiting: a child that may hang is better
@@ -101,17 +104,25 @@ static void come_in(void) {
 // `depth` changes before the count here, and after it in `bq_leave_gate`, so that a signal handler
 // that forks in between does not wait for its own thread.
 void bq_enter_gate(void) {
-  if (self.depth++ == 0) come_in();
+  if (self.depth++ > 0) return;
+  come_in();
+  self.caller = bq_take_default();
 }
 
 void bq_leave_gate(void) {
-  if (self.depth == 1) go_out();
+  if (self.depth == 1) {
+    bq_give_back(self.caller);
+    go_out();
+  }
   self.depth--;
 }
 
 unsigned bq_let_fork(void) {
   const unsigned depth = self.depth;
-  if (depth > 0) go_out();
+  if (depth > 0) {
+    bq_give_back(self.caller);
+    go_out();
+  }
   self.depth = 0;
   return depth;
 }
@@ -120,6 +131,7 @@ void bq_go_on(unsigned depth) {
   if (depth == 0) return;
   self.depth = depth;
   come_in();
+  self.caller = bq_take_default();
 }
 
 void bq_wait_for_fork(void) { bq_go_on(bq_let_fork()); }

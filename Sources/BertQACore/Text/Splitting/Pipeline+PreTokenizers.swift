@@ -40,7 +40,7 @@ extension Pipeline {
     let inverted = try step.bool("invert") ?? false
     let pattern = try step.required("pattern", step.reader)
     let string = try pattern.string("String")
-    let expression = try string ?? pattern.required("Regex", pattern.string)
+    let expression = if let string { string } else { try pattern.required("Regex", pattern.string) }
     if expression.isEmpty {
       // It matches between all characters: the matches are empty, and the characters are the text between them.
       return [SplitStep(AnyPattern(), behavior == .removed && inverted ? .removed : .isolated)]

@@ -167,9 +167,10 @@ def test_token_types_of_pairs(name, second, family, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta"])
-def test_lengths(kind, tmp_path):
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_lengths(kind, side, tmp_path):
     save("BertModel", transformers.BertConfig(**BERT), tmp_path)
-    write_tokenizer(tmp_path, model_max_length=16)
+    write_tokenizer(tmp_path, model_max_length=16, truncation_side=side)
     SentenceTransformer(str(tmp_path), device="cpu").save(str(tmp_path))
     for path in tmp_path.glob("sentence_*_config.json"):
         path.unlink()

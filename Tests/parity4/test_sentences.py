@@ -1,5 +1,6 @@
 """SentenceEncoder and CrossEncoder against sentence-transformers on tiny models of every family."""
 
+import copy
 import json
 import random
 import shutil
@@ -81,11 +82,16 @@ def test_other_methods(encoders):
 
 
 @pytest.mark.parametrize("name", directories("ForSequenceClassification"))
-def test_pairs(name):
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_pairs(name, side, tmp_path):
     pipe = theirs(name, "text-classification")
     other = CrossEncoder(str(FIXTURES / name), device="cpu")
-    other.model, other.tokenizer = pipe.model, pipe.tokenizer
-    ours = bertqa.CrossEncoder(FIXTURES / name)
+    other.model, other.tokenizer = pipe.model, copy.deepcopy(pipe.tokenizer)
+    other.tokenizer.truncation_side = side
+    shutil.copytree(FIXTURES / name, tmp_path / name)
+    settings = json.loads((FIXTURES / name / "tokenizer_config.json").read_text())
+    (tmp_path / name / "tokenizer_config.json").write_text(json.dumps(settings | {"truncation_side": side}))
+    ours = bertqa.CrossEncoder(tmp_path / name)
     words = texts(name, 80)
     pairs = list(zip(words[:40], words[40:]))
     for options in {}, {"apply_softmax": True}, {"activation_fn": torch.nn.Sigmoid()}:

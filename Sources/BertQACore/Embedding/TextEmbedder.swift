@@ -95,7 +95,7 @@ struct TextEmbedder: Embedder {
     WindowLayout(
       maxSequenceLength: try WindowLayout.length(
         options.maxSequenceLength, default: defaults.maxSequenceLength, reader.reader.maxPositions),
-      division: options.truncates ? .truncated : .sections(overlap: 0),
+      division: options.truncates ? .truncated(atStart: defaults.truncatesStart) : .sections(overlap: 0),
       template: reader.reader.tokenizer.template)
   }
 

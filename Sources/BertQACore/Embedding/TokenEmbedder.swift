@@ -112,7 +112,8 @@ struct TokenEmbedder: Sendable {
     let layout = WindowLayout(
       maxSequenceLength: try WindowLayout.length(
         options.maxSequenceLength, default: length, reader.reader.maxPositions),
-      division: truncates ? .truncated : .sections(overlap: 0), template: template)
+      division: truncates ? .truncated(atStart: defaults.truncatesStart) : .sections(overlap: 0),
+      template: template)
     let normalizes = options.normalizes ?? (lateInteraction != nil)
     let prompt = TextReader.Prompt(
       text: try defaults.prompts.text(named: promptName, otherwise: options.prompt),

@@ -8,6 +8,7 @@ extension EmbeddingConfiguration {
     if let own = try Self.reader("tokenizer_config.json", in: directory) {
       length = try own.number("model_max_length")
       if length == nil { length = try own.number("max_len") }
+      truncatesStart = try Self.truncatesStart(own)
     }
     // The first existing file counts.
     for name in [
@@ -16,6 +17,7 @@ extension EmbeddingConfiguration {
       "sentence_xlnet_config.json",
     ] {
       guard let own = try Self.reader(name, in: directory) else { continue }
+      try Self.refuseArguments(own)
       length = try own.number("max_seq_length") ?? length
       lowercases = try own.bool("do_lower_case") == true && !tokenizer.lowercases
       break
@@ -36,6 +38,27 @@ extension EmbeddingConfiguration {
     let file = try directory.object(in: LateInteraction.fileName)
     let width = try file.requiredInteger("dim", in: 1...(1 << 16))
     dense = [Dense(name: "", outs: width, hasBias: false, activation: .identity)]
+  }
+
+  /// Throws if `sentence_bert_config.json` has arguments for transformers that change results.
+  private static func refuseArguments(_ own: ObjectReader) throws(BertQAError) {
+    // Those that change nothing.
+    let ignored: Set = [
+      "attn_implementation", "cache_dir", "code_revision", "dtype", "local_files_only", "padding_side",
+      "revision", "token", "torch_dtype", "trust_remote_code", "unpad_inputs", "use_fast",
+      "use_memory_efficient_attention",
+    ]
+    for key in [
+      "config_args", "config_kwargs", "tokenizer_args", "processor_kwargs", "processing_kwargs",
+    ] {
+      guard let arguments = try own.reader(key)?.object.members,
+        let found = arguments.first(where: { !ignored.contains($0.key) })
+      else { continue }
+      throw BertQAError(
+        .unsupported,
+        "\(own.file): \(quoted(key)) has \(quoted(found.key)), which libbertqa does not read there: move it to "
+          + "\(key.hasPrefix("config") ? "config.json" : "tokenizer_config.json")")
+    }
   }
 
   /// nil if there is no such file.
@@ -214,5 +237,15 @@ extension ModelDirectory {
       !folder.contains("/"), exists("\(folder)/config.json")
     else { return self }
     return inFolder(folder)
+  }
+
+  /// Throws if there is an adapter, which transformers would apply to the model.
+  func refuseAdapter() throws(BertQAError) {
+    let name = "adapter_config.json"
+    guard exists(name) else { return }
+    throw BertQAError(
+      .unsupported,
+      "\(path(of: name)): an adapter of PEFT, which libbertqa does not apply: save the model that merge_and_unload "
+        + "returns")
   }
 }

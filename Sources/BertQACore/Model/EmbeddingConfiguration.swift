@@ -7,6 +7,8 @@ struct EmbeddingConfiguration: Sendable, Equatable {
   var normalizes = false
   /// The number of tokens in a window, including special tokens.
   var maxSequenceLength: Int
+  /// True if a text that is truncated keeps its end.
+  var truncatesStart = false
   var prompts = EmbeddingPrompts()
   /// True if texts are lower-cased before the tokenizer, which keeps case, gets them.
   var lowercases = false
@@ -75,6 +77,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
       for layer in try own.readers(Key.dense) { dense.append(try Dense(own: layer)) }
       normalizes = try own.bool(Key.normalize) ?? false
       try lowerLength(to: own.number(Key.maxSequenceLength))
+      truncatesStart = try Self.truncatesStart(own)
       prompts = try EmbeddingPrompts(own)
       lowercases = try own.bool(Key.lowercase) ?? false
       lateInteraction = try LateInteraction.own(own)
@@ -90,7 +93,13 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     static let dense = "dense"
     static let normalize = "normalize"
     static let maxSequenceLength = "max_seq_length"
+    static let truncationSide = "truncation_side"
     static let lowercase = "do_lower_case"
+  }
+
+  /// Reads "truncation_side".
+  static func truncatesStart(_ reader: ObjectReader) throws(BertQAError) -> Bool {
+    try reader.string(Key.truncationSide) == "left"
   }
 
   /// Writes these settings as members of "bertqa".
@@ -100,6 +109,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     if !dense.isEmpty { own[Key.dense] = .array(dense.map { .object($0.json) }) }
     own[Key.normalize] = .bool(normalizes)
     own[Key.maxSequenceLength] = .number(JSON.Number(maxSequenceLength))
+    if truncatesStart { own[Key.truncationSide] = .string("left") }
     prompts.write(to: &own)
     if lowercases { own[Key.lowercase] = .bool(true) }
     lateInteraction?.write(to: &own)

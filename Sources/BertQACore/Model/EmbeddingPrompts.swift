@@ -47,7 +47,18 @@ struct EmbeddingPrompts: Sendable, Equatable {
   /// Reads `config_sentence_transformers.json`, if the directory has it.
   init(_ directory: ModelDirectory) throws(BertQAError) {
     let name = "config_sentence_transformers.json"
-    if directory.exists(name) { try self.init(directory.object(in: name)) } else { self.init() }
+    guard directory.exists(name) else {
+      self.init()
+      return
+    }
+    let reader = try directory.object(in: name)
+    if let length = reader.value("truncate_dim") {
+      throw BertQAError(
+        .unsupported,
+        "\(reader.file): \"truncate_dim\" is \(length.summary); only null is supported: remove the key and shorten "
+          + "the vectors yourself")
+    }
+    try self.init(reader)
   }
 
   /// Writes the prompts as members of "bertqa".

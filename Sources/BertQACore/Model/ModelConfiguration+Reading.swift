@@ -262,7 +262,7 @@ extension ModelConfiguration {
       guard let value = reader.value(setting.key), !setting.allows(value) else { continue }
       throw unsupported(reader, setting.key, expected: setting.value.summary)
     }
-    for key in ["is_decoder", "add_cross_attention"] {
+    for key in ["is_decoder", "add_cross_attention", "is_causal"] {
       if try reader.bool(key) == true { throw unsupported(reader, key, expected: "false") }
     }
     if let pruned = try reader.reader("pruned_heads"), !pruned.object.members.isEmpty {

@@ -112,11 +112,15 @@ import Testing
     for length in [8, 11] {
       for first in 0..<20 {
         #expect(
-          try layout(first, length: length, .truncated) == [.init(first: 0..<min(first, length - 2))])
+          try layout(first, length: length, .truncated(atStart: false))
+            == [.init(first: 0..<min(first, length - 2))])
+        #expect(
+          try layout(first, length: length, .truncated(atStart: true))
+            == [.init(first: max(0, first - length + 2)..<first)])
         for second in 0..<20 {
           var (a, b) = (first, second)
           while a + b > length - 3 { if a > b { a -= 1 } else { b -= 1 } }
-          let parts = try layout(first, second, length: length, .truncated)
+          let parts = try layout(first, second, length: length, .truncated(atStart: false))
           #expect(parts.count == 1 && parts[0].first.count + (parts[0].second?.count ?? 0) == a + b)
           // The odd token of the last step is the longer text's.
           #expect(abs(parts[0].first.count - a) <= 1)

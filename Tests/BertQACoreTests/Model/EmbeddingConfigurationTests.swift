@@ -114,6 +114,20 @@ struct EmbeddingConfigurationTests {
       "{\"default_prompt_name\": \"q\", \"prompts\": {\"query\": \"query: \"}}", .invalidModel,
       "is \"q\", which is not among"
     ),
+    (
+      "config_sentence_transformers.json", "{\"truncate_dim\": 8}", .unsupported,
+      "\"truncate_dim\" is 8; only null"
+    ),
+    (
+      "sentence_bert_config.json", "{\"tokenizer_args\": {\"use_fast\": true, \"model_max_length\": 8}}",
+      .unsupported,
+      "\"tokenizer_args\" has \"model_max_length\", which libbertqa does not read there: move it to tokenizer_config"
+    ),
+    (
+      "sentence_bert_config.json", "{\"config_kwargs\": {\"hidden_act\": \"relu\"}}", .unsupported,
+      "to config.json"
+    ),
+    ("adapter_config.json", "{}", .unsupported, "adapter_config.json: an adapter of PEFT"),
   ])
   func refusesBadFiles(name: String, text: String, status: Status, message: String) throws {
     try directory.write(text, to: name)
@@ -192,6 +206,7 @@ struct EmbeddingConfigurationTests {
         parts[index] += vector
       }
     }
+    try directory.write("{\"truncation_side\": \"left\"}", to: "tokenizer_config.json")
     let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
     try write(modules: ["Transformer", "Pooling"], pooling: "\"pooling_mode\": [\(list)]")
     #expect(try embed(Self.texts) == parts)
@@ -202,7 +217,7 @@ struct EmbeddingConfigurationTests {
     let other = try TemporaryDirectory()
     try Quantizer.quantize(ModelDirectory(path: directory.path), to: other.file("int8"))
     let again = try LoadedModel(ModelDirectory(path: other.file("int8")))
-    #expect(try again.embedding == read())
+    #expect(try again.embedding == read() && again.embedding?.truncatesStart == true)
   }
 
   /// A linear layer behind the pooling, in a file of its own or, in the int8 form, in the model's.

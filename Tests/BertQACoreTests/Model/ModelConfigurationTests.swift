@@ -387,6 +387,7 @@ struct ModelConfigurationTests {
     ("\"position_embedding_type\": \"relative_key\"", "\"position_embedding_type\" is \"relative_key\""),
     ("\"is_decoder\": true", "\"is_decoder\" is true; only false is supported"),
     ("\"add_cross_attention\": true", "\"add_cross_attention\" is true"),
+    ("\"is_causal\": true", "\"is_causal\" is true"),
     ("\"pruned_heads\": {\"0\": [1]}", "\"pruned_heads\" is an object"),
     ("\"quantization_config\": {}", "\"quantization_config\" is an object"),
   ])

@@ -203,7 +203,12 @@ def entities(directory: pathlib.Path, context: bertqa.Context) -> Result:
     )
     largest = 0.0
     for text in filter(None, TEXTS):
-        theirs = [(entity["entity"], entity["score"]) for entity in pipeline(text)]
+        # A token of white space has no label in the library.
+        theirs = [
+            (str(entity["entity"]), entity["score"])
+            for entity in pipeline(text)
+            if text[entity["start"] : entity["end"]].strip()
+        ]
         ours: List[Tuple[str, float]] = [
             (entity.label, entity.score) for entity in context.entities(text, aggregation="none", ignore_labels=[])
         ]

@@ -19,7 +19,8 @@ struct TokenWindow: Sendable, Equatable {
   ) throws(BertQAError) -> [TokenWindow] {
     if text.count <= room { return [TokenWindow(index: 0, firstToken: 0, tokenCount: text.count)] }
     switch division {
-    case .truncated: return [TokenWindow(index: 0, firstToken: 0, tokenCount: room)]
+    case .truncated(let atStart):
+      return [TokenWindow(index: 0, firstToken: atStart ? text.count - room : 0, tokenCount: room)]
     case .strides(let overlap):
       guard overlap < room else {
         throw BertQAError(

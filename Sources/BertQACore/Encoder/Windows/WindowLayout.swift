@@ -7,8 +7,8 @@ struct WindowLayout: Sendable {
     case sections(overlap: Int)
     /// Neighbours share `overlap` tokens, as in Hugging Face's pipelines.
     case strides(overlap: Int)
-    /// Tokens that do not fit in one window are cut off.
-    case truncated
+    /// Tokens that do not fit in one window are cut off at the end of the text, or at its start.
+    case truncated(atStart: Bool)
   }
 
   /// The maximum number of tokens in a window, including special tokens; 8 or more.

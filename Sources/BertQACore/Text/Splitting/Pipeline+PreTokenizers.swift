@@ -39,12 +39,13 @@ extension Pipeline {
     let behavior = try behavior(step.required("behavior", step.string), step)
     let inverted = try step.bool("invert") ?? false
     let pattern = try step.required("pattern", step.reader)
-    if let text = try pattern.string("String") {
-      // An empty text matches nowhere.
-      if text.isEmpty { return [] }
-      return [SplitStep(TextPattern(text), behavior, inverted: inverted)]
+    let string = try pattern.string("String")
+    let expression = if let string { string } else { try pattern.required("Regex", pattern.string) }
+    if expression.isEmpty {
+      // It matches between all characters: the matches are empty, and the characters are the text between them.
+      return [SplitStep(AnyPattern(), behavior == .removed && inverted ? .removed : .isolated)]
     }
-    let expression = try pattern.required("Regex", pattern.string)
+    if let string { return [SplitStep(TextPattern(string), behavior, inverted: inverted)] }
     return [try splitStep(expression, behavior, inverted: inverted, file: step.file)]
   }
 }
@@ -65,7 +66,7 @@ extension Pipeline {
         : SplitStep(RunPattern(characters, limit: limit), behavior, inverted: inverted)
     }
     // No special characters: a plain text.
-    if !expression.isEmpty, !expression.utf8.contains(where: { #"\^$.|?*+()[]{}"#.utf8.contains($0) }) {
+    if !expression.utf8.contains(where: { #"\^$.|?*+()[]{}"#.utf8.contains($0) }) {
       return SplitStep(TextPattern(expression), behavior, inverted: inverted)
     }
     throw BertQAError(

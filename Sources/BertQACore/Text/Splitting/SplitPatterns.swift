@@ -1,3 +1,12 @@
+/// Matches each character.
+struct AnyPattern: SplitPattern {
+  func match(
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> (start: Int, end: Int)? {
+    (position, position &+ UTF8Codec.decode(text, at: position, end: end).size)
+  }
+}
+
 /// Matches each character of a class.
 struct ClassPattern: SplitPattern {
   private let wanted: CharacterClass

@@ -50,6 +50,7 @@ class Model:
         self.has_types = self.family in WITH_TYPES and "token_type_ids" in names
         length = config.get("model_max_length")
         self.tokenizer_length = int(length) if length and length < NO_MAXIMUM else NO_MAXIMUM
+        self._cuts_start = config.get("truncation_side") == "left"
         self.kind = self._kind()
         self._pieces: Dict[int, str] = {}
 
@@ -145,10 +146,15 @@ class Model:
         return "".join(_cleaned(_joined(piece, index)) for index, piece in enumerate(pieces))
 
     def cut(self, text: str, tokens: Tokens, count: int) -> str:
-        """Returns the beginning of the text with its first `count` tokens, or fewer if it cannot be cut there."""
+        """Returns the part of the text with its first `count` tokens, or its last by the tokenizer's `truncation_side`;
+        or with fewer if it cannot be cut there."""
         while 0 < count < len(tokens):
-            part = text[: tokens.offsets[count - 1][1]]
-            if self.tokens(part).ids == tokens.ids[:count]:
+            if self._cuts_start:
+                # A token of byte-level BPE may begin with the space before it.
+                part, ids = text[tokens.offsets[-count - 1][1] :], tokens.ids[-count:]
+            else:
+                part, ids = text[: tokens.offsets[count - 1][1]], tokens.ids[:count]
+            if self.tokens(part).ids == ids:
                 return part
             count -= 1
         return text if count else ""

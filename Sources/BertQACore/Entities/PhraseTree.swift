@@ -1,4 +1,5 @@
-/// Phrases, and where they stand in texts: in any case, with the same words and any spaces and marks between them.
+/// Phrases, and where they stand in texts: in any case, with composed or decomposed letters, and any spaces and marks
+/// between the words.
 struct PhraseTree: Sendable {
   /// The first words of phrases, as nodes of a tree: the node of more words by the node of fewer and the next word.
   private var nodes: [Step: Int] = [:]
@@ -12,7 +13,7 @@ struct PhraseTree: Sendable {
 
   private struct Word {
     var range: Range<Int>
-    /// Of the letters in lower case, by FNV-1a.
+    /// Of the letters in lower case and decomposed, by FNV-1a.
     var hash: UInt64
   }
 
@@ -95,7 +96,10 @@ struct PhraseTree: Sendable {
         position += unit.size
         continue
       }
-      hash = (hash ^ UInt64(UnicodeData.shared.lowercase(unit.scalar))) &* 0x100_0000_01B3
+      UnicodeData.shared.forEachPart(of: UnicodeData.shared.lowercase(unit.scalar)) { part in
+        // A sigma at the end of a word has a form of its own.
+        hash = (hash ^ UInt64(part == 0x3C2 ? 0x3C3 : part)) &* 0x100_0000_01B3
+      }
       position += unit.size
       range = (range?.lowerBound ?? position - unit.size)..<position
       // A script without spaces: each character is a word.

@@ -46,6 +46,7 @@ struct FilterSettings {
   /// The encoding of the input; nil detects it from the first bytes.
   let encoding: TextEncoding?
   private(set) var policy = ErrorPolicy()
+  private var namesTextField = false
   /// The paths of the record's texts that the task needs.
   private(set) var texts: [FieldPath]
   private(set) var questions: [AnswerTask.Question] = []
@@ -123,7 +124,13 @@ struct FilterSettings {
     switch given.option {
     case .task:
       task = try given.choice()
-    case .textField: texts[0] = try path(given)
+    case .textField:
+      // Another field would keep its personal data.
+      guard !namesTextField else {
+        throw .usage("--text-field is there twice, but a run reads one field", command: given.command)
+      }
+      namesTextField = true
+      texts[0] = try path(given)
     case .questionField:
       questions.append(.field(texts.count))
       texts.append(try path(given))

@@ -126,7 +126,7 @@ struct RuleFile {
     do throws(BertQAError) {
       return (name, try Checksum(named: name))
     } catch {
-      throw wrong(place, error.detail)
+      throw wrong(place, "\"checksum\" \(error.detail)")
     }
   }
 

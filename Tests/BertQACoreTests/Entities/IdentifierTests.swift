@@ -80,12 +80,20 @@ import Testing
       .coordinates, ["48.85, 2.29", "98.8584, 2.2945", "1.2345 and 2.3456", "48.8584, 200.2945"])
     for date in [
       "12.03.1980", "1980-03-12", "12/03/80", "March 12, 1980", "12 mars 1980", "12 de marzo 1980",
-      "12. März 1980",
+      "12. März 1980", "March 12th, 1980", "1er mars 1980", "1980年3月12日", "1980년 3월 12일",
     ] {
       #expect(try found("Ann was born on \(date) in", .birthDate) == ["BIRTH_DATE \(date)"], "\(date)")
       #expect(try found("Geb.: \(date)", .birthDate) == ["BIRTH_DATE \(date)"], "\(date)")
       #expect(try found("released on \(date)", .birthDate).isEmpty, "\(date)")
     }
+    for word in [
+      "NÉ LE", "Ne\u{301}e le", "FÖDD", "Дата рождения:", "Родился", "生年月日：", "birth_date =",
+      "\"dateOfBirth\":",
+    ] {
+      #expect(try found("\(word) 12.03.1980", .birthDate) == ["BIRTH_DATE 12.03.1980"], "\(word)")
+    }
+    #expect(try found("birthDate:1980-03-12T00:00:00Z", .birthDate) == ["BIRTH_DATE 1980-03-12"])
+    #expect(try found("user_ssn=143691724, userSSN: 143691725", .usSSN).count == 2)
     try expectNothing(.birthDate, ["born 12.03", "born in 1980", "dob 99.99.1980", "born 1.2.3.4"])
   }
 

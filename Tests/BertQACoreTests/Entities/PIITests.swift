@@ -38,7 +38,7 @@ import Testing
         "first_last-1%2@sub-domain.example.museum", "müller@straße.example", "иван@пример.рф",
         "x@xn--80ak6aa92e.com", "x@mail.xn--p1ai", "1@2.com", "a..b@docomo.ne.jp", "taro.@docomo.ne.jp",
         "john&jane@example.com", "user#1@example.com", "x!y~z^$@example.com",
-        "bounce+ann=example.org@list.example",
+        "bounce+ann=example.org@list.example", "ann%40example.org", "ann﹫example.org",
         String(repeating: "a", count: 64) + "@example.com",
       ])
     #expect(try found("mailto:a@b.de?subject=x") == ["EMAIL a@b.de"])
@@ -51,6 +51,10 @@ import Testing
     #expect(try found("and so...a@b.de") == ["EMAIL a@b.de"])
     #expect(try found("?to=a@b.de&cc=c@d.org") == ["EMAIL a@b.de", "EMAIL c@d.org"])
     #expect(try found("a@b.de\u{2014}c@d.org") == ["EMAIL a@b.de", "EMAIL c@d.org"])
+    #expect(
+      try found("GET /u?mail=ann%40example.org&tel=%2B4930901820&share=20%40") == [
+        "EMAIL ann%40example.org", "PHONE %2B4930901820",
+      ])
     // A number in it is part of it.
     #expect(try found("10.0.0.1@example.com") == ["EMAIL 10.0.0.1@example.com"])
     #expect(try found("at 212-555-1234@example.com") == ["EMAIL 212-555-1234@example.com"])
@@ -124,10 +128,11 @@ import Testing
       "1.2.6.3+build",
       "Version 1.2.6.3 is out.\n1.2.6.2 had a fault, so had 1.2.6.1.", "firmware: 10.2.1.7",
       "libfoo 4.0.13.1-beta", "Section 4.1.2.3", "clause 3.1.2.6", "§ 4.1.2.3", "OID 2.5.29.14",
+      "Chrome/120.0.0.0 Safari/537.36", "route 120.0.0.0/8",
     ])
     #expect(
-      try found("from 8.8.8.8 to 10.0.0.1, version 2 on 1.1.1.1; 0.0.0.0") == [
-        "IP 8.8.8.8", "IP 10.0.0.1", "IP 1.1.1.1", "IP 0.0.0.0",
+      try found("from 8.8.8.8 to 10.0.0.1, version 2 on 1.1.1.1; 0.0.0.0, Chrome/120.0.0.0 at 120.0.0.7") == [
+        "IP 8.8.8.8", "IP 10.0.0.1", "IP 1.1.1.1", "IP 0.0.0.0", "IP 120.0.0.7",
       ])
   }
 
@@ -141,7 +146,7 @@ import Testing
         "3056 930902 5904", "4222222222222", "6759649826438453", "2200000000000004", "180077777777772",
         "213112345678904", "501800000009", "060400000000", "5018 0000 0009", "3509343242834491",
         "4768487870652470697",
-        "4111  1111  1111  1111",
+        "4111  1111  1111  1111", "4111.1111.1111.1111",
       ])
     try expectNothing([
       "4111111111111112", "4111 1111 1111 1112", "41111111111111111", "1234567812345670", "0000000000000000",

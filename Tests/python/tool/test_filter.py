@@ -417,6 +417,7 @@ def test_random_tables_read_as_python_reads_them(tmp_path, ids):
         (["--format", "xml"], "--format takes jsonl, csv, tsv, length-prefixed, not 'xml'"),
         (["--text-field", "a..b"], "--text-field takes a name, a path such as a.b.0 or a JSON Pointer"),
         (["--text-field", ""], "--text-field takes"),
+        (["--text-field", "a", "--text-field", "b"], "--text-field is there twice, but a run reads one field"),
         (["--text-field", "/a~2"], "--text-field takes"),
         (["--on-error", "panic"], "--on-error takes null, pass, drop, fail or dead-letter=FILE, not 'panic'"),
         (["--on-error", "dead-letter="], "--on-error takes"),

@@ -166,7 +166,7 @@ def test_wrong_lists(written, tmp_path):
         ('{"rules": [{"name": "A"}]}', (1, 1), "expression"),
         ('{"rules": [{"name": "[A]", "expression": "a"}]}', (1, 21), "name"),
         ('{"rules": [{"name": "A", "expression": 3}]}', (1, 40), "string"),
-        ('{"rules": [{"name": "A", "expression": "a", "checksum": "luhm"}]}', (1, 57), "luhn"),
+        ('{"rules": [{"name": "A", "expression": "a", "checksum": "luhm"}]}', (1, 57), '"checksum" is "luhm"'),
         ('{"rules": [{"name": "A", "expression": "a", "context": "b"}]}', (1, 56), "array of words"),
         ('{"rules": [{"name": "A", "expression": "a", "context": [""]}]}', (1, 56), "array of words"),
         ('{"rules": [3]}', (1, 12), "object"),

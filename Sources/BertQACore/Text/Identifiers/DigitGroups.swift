@@ -122,8 +122,12 @@ struct DigitGroups {
       }
       let length = position - first
       guard length > 0, length <= Self.longestGroup, !text.isDigit(position) else { return }
-      let isBracketed = isInside
-      if isInside {
+      var isBracketed = isInside
+      if count == 0, !isInside, Self.isAreaCode(text, first..<position) {
+        isBracketed = true
+        brackets |= 1
+        position += 1
+      } else if isInside {
         // "(06 1)" and "(0-312)" have two groups.
         let isDivided = text[position] == UInt8(ascii: " ") || text[position] == UInt8(ascii: "-")
         if !isDivided || !text.isDigit(position + 1) {
@@ -148,6 +152,13 @@ struct DigitGroups {
       next = found
       position = found.end
     }
+  }
+
+  /// True for an area code with a bracket behind it only, as Koreans write it: `02)123-4567`.
+  private static func isAreaCode(_ text: TextBytes, _ group: Range<Int>) -> Bool {
+    text[group.lowerBound] == UInt8(ascii: "0") && 2...4 ~= group.count
+      && text[group.upperBound] == UInt8(ascii: ")") && text[group.lowerBound - 1] != UInt8(ascii: "(")
+      && text.isDigit(group.upperBound + 1)
   }
 
   private func bracketEnd(_ text: TextBytes, from start: Int) -> Int? {

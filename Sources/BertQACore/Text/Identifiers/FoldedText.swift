@@ -1,5 +1,6 @@
 /// A text as PII rules read it: spaces, hyphens, digits and letters of typography and of other scripts become those
-/// of ASCII, and zero-width characters are omitted. U+2011 in a card number does not hide it.
+/// of ASCII, and zero-width characters are omitted. U+2011 in a card number does not hide it. `%40` and `%2B`, as a URL's
+/// query has @ and +, become these.
 struct FoldedText {
   private(set) var bytes: [UInt8] = []
   /// From each of these places on, until the next one, the two texts run in parallel.
@@ -18,6 +19,14 @@ struct FoldedText {
       // Most lead bytes: of ASCII, of Latin, Greek, Cyrillic, Armenian and Hebrew letters, of Chinese characters and of
       // Hangul.
       switch text[position] {
+      case UInt8(ascii: "%"):
+        if let byte = Self.escaped(text, at: position) {
+          try copy(copied..<position, monitor)
+          try add(byte, from: position, monitor)
+          copied = position + 3
+        }
+        position += 1
+        continue
       case 0..<0xC2, 0xC3...0xD7, 0xE4...0xE9, 0xEB, 0xEC:
         position += 1
         continue
@@ -100,6 +109,7 @@ struct FoldedText {
     case 0x2012...0x2015, 0x2212, 0x30FC: return .dash
     case 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x2064, 0x2066...0x2069, 0xFEFF:
       return .nothing
+    case 0xFE6B: return .byte(UInt8(ascii: "@"))
     case 0xFF01...0xFF5E: return fullWidth(UInt8(scalar - 0xFEE0))
     // No digits of their own.
     case 0..<0x660, 0x2E80..<0xA620, 0xAC00..<0xFE00: return nil
@@ -107,6 +117,16 @@ struct FoldedText {
       let properties = Unicode.Scalar(scalar)?.properties
       guard properties?.numericType == .decimal, let value = properties?.numericValue else { return nil }
       return .byte(UInt8(ascii: "0") + UInt8(value))
+    }
+  }
+
+  private static func escaped(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> UInt8? {
+    guard position + 2 < text.count else { return nil }
+    switch (text[position + 1], text[position + 2]) {
+    case (UInt8(ascii: "4"), UInt8(ascii: "0")): return UInt8(ascii: "@")
+    case (UInt8(ascii: "2"), UInt8(ascii: "B")), (UInt8(ascii: "2"), UInt8(ascii: "b")):
+      return UInt8(ascii: "+")
+    default: return nil
     }
   }
 

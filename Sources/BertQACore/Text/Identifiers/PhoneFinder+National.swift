@@ -68,12 +68,19 @@ extension PhoneFinder {
     (leadCount(groups) + 1..<max(leadCount(groups) + 1, count)).allSatisfy { groups.length($0) > 1 }
   }
 
-  /// The number of groups that are a trunk prefix: the 06 of `06-1/234 5678`, the 8 of `8 (912) 345-67-89`.
+  /// The number of groups before the others, whose lengths and separators may differ: the 06 of `06-1/234 5678`, the 8
+  /// of `8 (912) 345-67-89`.
   private func leadCount(_ groups: DigitGroups) -> Int {
     guard groups.count > 2, groups.length(0) <= 2 else { return 0 }
     let isBracketed = groups.isBracketed(1) || groups.isBracketed(0) && groups.digits[0] == 0
-    return isBracketed || groups.digits[0] == 0 && groups.separator(2) != groups.separator(3) ? 1 : 0
+    let isTrunk = groups.digits[0] == 0 || isEight(groups)
+    // "(11) 9 8765-4321": Brazil's mobile numbers have a 9 before the older eight digits.
+    let isNine = groups.isBracketed(0) && groups.length(1) == 1 && groups.digits[groups.length(0)] == 9
+    return isBracketed || isNine || isTrunk && groups.separator(2) != groups.separator(3) ? 1 : 0
   }
+
+  /// True if the first group may be the trunk prefix of countries that dial 8: the 8 of `8-912-345-67-89`.
+  private func isEight(_ groups: DigitGroups) -> Bool { groups.length(0) == 1 && groups.digits[0] == 8 }
 
   // MARK: - Groups of the numbering plans
 
@@ -152,6 +159,10 @@ extension PhoneFinder {
     if hasTrunk {
       let isDotted = groups.separator(1) == UInt8(ascii: ".") && count == 2
       return (2...6).contains(first) && (8...13).contains(total) && !isDotted && (total > 8 || count > 2)
+    }
+    if isEight(groups), count > 2, total >= 10, !isAmount(groups, count) {
+      let digits = groups.digits.prefix(total)
+      return plans.regions.indices.contains { plans.isValidBehindTrunk(digits, $0) }
     }
     let isNorthAmerican =
       count == 3 && groups.shape(3) == 0x433

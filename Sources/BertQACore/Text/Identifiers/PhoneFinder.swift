@@ -21,12 +21,14 @@ struct PhoneFinder {
     guard groups.count > 0, groups.digits.count >= 4, mayBegin(at: start, behind: last),
       !isSeconds(groups, at: start)
     else { return nil }
-    leaveOthers(&groups)
     let first = groups.digits
+    // The digits before the national number.
+    let prefix = hasPlus ? 0 : first[0] == 0 && first[1] == 0 && groups.length(0) > 1 ? 2 : nil
+    leaveOthers(&groups, behind: prefix.map { $0 + (callingCode(first.dropping($0))?.length ?? 0) } ?? 0)
     let count: Int?
-    if hasPlus {
+    if prefix == 0 {
       count = international(groups, behind: 0)
-    } else if first[0] == 0, first[1] == 0, groups.length(0) > 1 {
+    } else if prefix == 2 {
       // 00 is dialled before a calling code in most countries. It is a group of its own or begins one with the code.
       let isOther = PhoneContext(text, before: start).isOther
       count =
@@ -61,12 +63,13 @@ struct PhoneFinder {
   }
 
   /// Drops the groups from where something else begins: a card, an address, another number.
-  private func leaveOthers(_ groups: inout DigitGroups) {
+  /// - Parameter prefix: the digits before the national number.
+  private func leaveOthers(_ groups: inout DigitGroups, behind prefix: Int) {
     for group in 1..<max(1, groups.count) {
       let start = groups.start(group)
       let digits = groups.digitCount(group)
       let isNext =
-        digits >= Self.fewestDigits
+        digits - prefix >= Self.fewestDigits
         && (groups.isSpaced(group) || groups.isBracketed(group)
           || groups.separator(group) == UInt8(ascii: "/") && groups.length(group) > 2)
       // "12 34 1fb1:1789::"
@@ -157,12 +160,16 @@ struct PhoneFinder {
     return !text.isWordByte(end) || extensionEnd(behind: end) != nil
   }
 
-  /// Words before the digits of an extension, and marks.
-  private static let extensionWords: [StaticString] = [
-    "extension", "extn", "ext", "poste", "durchwahl", "anexo", "ramal", "x", "#",
-  ]
+  /// Words before the digits of an extension.
+  private static let extensionWords = Set(
+    words: """
+      extension extensión extn ext xtn x poste durchwahl dw apparat nst anexo ramal interno int доб внутр wew linka \
+      klapka mellék toestel tst dahili εσωτ ekst anknytning ankn alanumero 转 轉 转接 轉接 分机 分機 内線 內線 내선 داخلی \
+      داخلي تحويلة שלוחה ต่อ
+      """)
+  private static let longestExtensionWord = 24
 
-  /// Returns the end of an extension: `x99`, ` ext. 12`, `/21`; nil if there is none.
+  /// Returns the end of an extension: `x99`, ` (ext. 12)`, `/21`; nil if there is none.
   func extensionEnd(behind end: Int) -> Int? {
     var position = end
     if text[position] == UInt8(ascii: "/") {
@@ -173,10 +180,22 @@ struct PhoneFinder {
     }
     if text[position] == UInt8(ascii: ",") || text[position] == UInt8(ascii: ";") { position += 1 }
     while text[position] == UInt8(ascii: " "), position - end < 2 { position += 1 }
-    guard let word = Self.extensionWords.first(where: { text.has($0, at: position) }) else { return nil }
-    position += word.utf8CodeUnitCount
-    while position - end < 16, [0x20, 0x2E, 0x3A, 0x3D].contains(text[position]) { position += 1 }
-    return digitsEnd(from: position, most: 7)
+    let isBracketed = text[position] == UInt8(ascii: "(")
+    if isBracketed { position += 1 }
+    let word = position
+    if text[position] == UInt8(ascii: "#") { position += 1 }
+    while case let size = text.letterSize(at: position), size > 0, position - word < Self.longestExtensionWord
+    {
+      position += size
+    }
+    let wordEnd = position
+    while position - wordEnd < 3, [0x20, 0x2E, 0x3A, 0x3D].contains(text[position]) { position += 1 }
+    guard wordEnd > word, let stop = digitsEnd(from: position, most: 7),
+      !isBracketed || text[stop] == UInt8(ascii: ")"),
+      wordEnd == word + 1 && text[word] == UInt8(ascii: "#")
+        || Self.extensionWords.contains(text.spelling(word..<wordEnd))
+    else { return nil }
+    return isBracketed ? stop + 1 : stop
   }
 
   private func digitsEnd(from start: Int, most: Int) -> Int? {

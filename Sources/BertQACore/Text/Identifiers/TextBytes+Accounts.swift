@@ -3,7 +3,7 @@ extension TextBytes {
   // MARK: - Payment cards
 
   /// Matches 12 to 19 digits of a known issuer with a valid Luhn sum (ISO/IEC 7812-1), in one group or in groups as
-  /// printed: of four, or 4-6-5, 4-6-4 and 6-13, with spaces or hyphens between them.
+  /// printed: of four, or 4-6-5, 4-6-4 and 6-13, with spaces, hyphens or dots between them.
   /// - Parameters:
   ///   - last: the end of what was found before it.
   ///   - numbers: the groups at the place.
@@ -14,7 +14,7 @@ extension TextBytes {
     for count in stride(from: min(5, numbers.count), to: 0, by: -1) {
       let end = numbers.end(count - 1)
       let mark = count > 1 ? numbers.separator(1) : 0
-      guard mark == 0 || mark == UInt8(ascii: " ") || mark == UInt8(ascii: "-"), !isWordByte(end),
+      guard [0, UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: ".")].contains(mark), !isWordByte(end),
         (1..<count).allSatisfy({ numbers.separator($0) == mark && !numbers.isBracketed($0) }),
         Self.isCardShape(numbers, count),
         Self.isCard(numbers.digits.prefix(numbers.digitCount(count)))

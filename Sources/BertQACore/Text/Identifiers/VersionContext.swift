@@ -28,6 +28,8 @@ struct VersionContext {
     let isPrivate =
       numbers[0] == 10 || numbers[0] == 127 || numbers[0] == 192 && numbers[1] == 168
       || numbers[0] == 172 && 16...31 ~= numbers[1]
+    // 120.0.0.0 is a network or a browser's version, but no host.
+    if numbers[1...].allSatisfy({ $0 == 0 }), numbers[0] != 0, !isPrivate { return true }
     let series = UInt16(numbers[0] << 8 | numbers[1])
     if isPrivate ? hasWord(before: range.lowerBound, text) : isToldByContext(range, numbers, text) {
       if !known.contains(series) { known.append(series) }

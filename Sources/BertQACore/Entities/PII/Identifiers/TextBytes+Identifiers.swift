@@ -3,8 +3,8 @@ extension TextBytes {
   struct IdentifierRule {
     let kind: PIIKinds
     let shapes: [IdentifierShape]
-    /// Words before a number that say what it is, in lower-case ASCII.
-    let words: [StaticString]
+    /// Words before a number that say what it is, in lower case.
+    let words: Set<String>
     /// True if one of them must stand before a number in one piece.
     var needsWord = false
     /// True if the check covers check digits; false if it only excludes numbers that are not issued.
@@ -98,14 +98,16 @@ extension TextBytes {
     return best
   }
 
-  /// Returns the place of one of some words of lower-case ASCII in the 32 bytes before a place.
-  func word(among words: [StaticString], before start: Int) -> Range<Int>? {
-    for position in max(0, start - 32)..<max(0, start)
-    where isAlphanumeric(position) && !isWordByte(position - 1) {
-      let found = words.first {
-        has($0, at: position) && !Self.isLetter(self[position + $0.utf8CodeUnitCount])
-      }
-      if let found { return position..<position + found.utf8CodeUnitCount }
+  /// Returns the place of the nearest of some words in the 32 bytes before a place.
+  func word(among words: Set<String>, before start: Int) -> Range<Int>? {
+    let low = max(0, start - 32)
+    var position = start
+    while position > low {
+      let end = position
+      while case let size = letterSize(before: position, begin: low), size > 0 { position -= size }
+      let found = part(of: position..<end) { words.contains($0) ? true : nil }
+      if position < end, let found { return found.0 }
+      position = min(position, end - 1)
     }
     return nil
   }

@@ -40,18 +40,18 @@ extension TextBytes {
   // MARK: - Dates of birth
 
   /// Words before a date of birth, in lower case.
-  static let birthWords: [StaticString] = [
-    "born", "birth", "birthdate", "birthday", "dob", "geb", "geboren", "geburtsdatum", "né", "née",
-    "naissance", "nacido",
-    "nacida", "nacimiento", "nato", "nata", "nascita", "nascimento", "nascido", "nascida", "geboortedatum",
-    "urodzony",
-    "urodzona", "urodzenia", "född", "født", "syntynyt",
-  ]
+  static let birthWords = Set(
+    words: """
+      born birth birthdate birthday dob geb geboren geburtsdatum geburtstag né née naissance nacido nacida nacimiento \
+      nato nata nascita nascimento nascido nascida geboortedatum urodzony urodzona urodzenia född födelsedatum født \
+      fødselsdato syntynyt syntymäaika narozen narozena narození doğum родился родилась рождения народився народилася \
+      народження γεννήθηκε γέννησης γεννησησ 生年月日 出生日期 生日 출생 생년월일
+      """)
 
   /// Matches a date after a word such as "born" on the same line: `12.03.1980`, `1980-03-12`, `March 12, 1980`,
-  /// `12 mars 1980`.
+  /// `12 mars 1980`, `1980年3月12日`.
   func birthDate(at start: Int) -> Range<Int>? {
-    guard !Self.isDateMark(self[start - 1]), let end = date(at: start), !isWordByte(end),
+    guard !Self.isDateMark(self[start - 1]), let end = date(at: start), !isWordByte(end) || isTime(at: end),
       !(Self.isDateMark(self[end]) && isDigit(end + 1)), word(among: Self.birthWords, before: start) != nil
     else { return nil }
     return start..<end
@@ -61,10 +61,21 @@ extension TextBytes {
     byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/")
   }
 
+  /// True for the time of ISO 8601 after a date: `T08:30:00Z`.
+  private func isTime(at position: Int) -> Bool {
+    self[position] == UInt8(ascii: "T") && isDigit(position + 1) && isDigit(position + 2)
+      && self[position + 3] == UInt8(ascii: ":")
+  }
+
+  private static let ordinals: [StaticString] = ["st", "nd", "rd", "th", "er", "º"]
+  /// Signs behind a year, a month and a day.
+  private static let dateUnits: [StaticString] = ["年", "月", "日", "년", "월", "일"]
+
   private func date(at start: Int) -> Int? {
     var position = start
     var numbers: [Int] = []
     var hasMonth = false
+    var hasUnit = false
     var yearDigits = 0
     for part in 0..<3 {
       let first = position
@@ -76,6 +87,14 @@ extension TextBytes {
       if position > first {
         numbers.append(value)
         yearDigits = max(yearDigits, position - first)
+        if let ordinal = Self.ordinals.first(where: { has($0, at: position) }) {
+          position += ordinal.utf8CodeUnitCount
+          guard letterSize(at: position) == 0 else { return nil }
+        }
+        if let unit = Self.dateUnits.first(where: { has($0, at: position) }) {
+          position += unit.utf8CodeUnitCount
+          hasUnit = true
+        }
       } else if !hasMonth {
         while Self.isLetter(self[position]) || self[position] >= 0x80, position - first < 24 { position += 1 }
         guard position - first >= 3 else { return nil }
@@ -92,7 +111,7 @@ extension TextBytes {
         position += 1
       }
       if hasMonth || part == 0, has("de ", at: position) { position += 3 }
-      guard position > gap else { return nil }
+      guard position > gap || hasUnit else { return nil }
     }
     let year = yearDigits == 4 ? numbers.max() ?? 0 : 1900
     let others = numbers.filter { $0 != year || yearDigits != 4 }

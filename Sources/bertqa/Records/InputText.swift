@@ -44,7 +44,7 @@ final class InputText {
     try input.decompress(byContent: true)
     let read = try Self.read(input, capacity: max(size + 1, 1 << 12))
     if let encoding = reading.encoding {
-      if case .noText(let kind) = TextForm(beginningWith: read, hasEncoding: true), !reading.isForced {
+      if case .noText(let kind) = TextForm(beginningWith: read, as: encoding), !reading.isForced {
         free(UnsafeMutableRawPointer(mutating: read.baseAddress))
         throw reading.noText(input.shown, kind)
       }

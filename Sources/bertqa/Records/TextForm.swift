@@ -25,14 +25,20 @@ enum TextForm {
   }
 
   /// Classifies the first bytes of a file that is read piece by piece. Unrecognised bytes count as text.
-  /// - Parameter hasEncoding: true if the encoding is known.
-  init(beginningWith bytes: UnsafeBufferPointer<UInt8>, hasEncoding: Bool) {
+  /// - Parameter encoding: the encoding that the user names; nil for none.
+  init(beginningWith bytes: UnsafeBufferPointer<UInt8>, as encoding: TextEncoding?) {
     let sample = UnsafeBufferPointer(rebasing: bytes.prefix(Self.sampleSize))
     self = .text
-    if let kind = Self.known(sample, hasEncoding: hasEncoding) {
+    if let kind = Self.known(sample, hasEncoding: encoding != nil) {
       self = .noText(kind)
-    } else if hasEncoding {
-      return
+    } else if let encoding {
+      // Text with a code unit of one byte has no zero bytes.
+      guard encoding.unitSize == 1, sample.contains(0) else { return }
+      if Self.byteOrder(sample, isEven: true) != nil {
+        self = .noText("UTF-16: read it without --encoding")
+      } else if let order = Self.unmarkedByteOrder(sample) {
+        self = .noText(Self.unmarked(order))
+      }
     } else if let isBigEndian = Self.byteOrder(sample, isEven: true) {
       self = .utf16(isBigEndian: isBigEndian)
     } else if let order = Self.unmarkedByteOrder(sample) {

@@ -32,7 +32,7 @@ final class TextDecoder {
   /// Detects the encoding from the first bytes.
   func settle(by beginning: UnsafeBufferPointer<UInt8>) throws(ToolError) {
     isSettled = true
-    let form = TextForm(beginningWith: beginning, hasEncoding: given != nil)
+    let form = TextForm(beginningWith: beginning, as: given)
     if case .noText(let kind) = form { throw ToolError(.input, "\(shown): looks like \(kind)") }
     if let given {
       encoding = given.isUTF8 ? nil : given.resolved(by: beginning)

@@ -16,10 +16,13 @@ struct NamedFiles {
   private var inputs: [Named] = []
   private var outputs: [Named] = []
 
-  /// Throws if an output is also an input or another output, or cannot be replaced.
+  /// Throws if an output is "-", is also an input or another output, or cannot be replaced.
   static func check(_ arguments: ParsedArguments, _ table: CommandTable) throws(ToolError) {
     let files = NamedFiles(arguments, table)
     for (index, output) in files.outputs.enumerated() {
+      guard output.shown != "-" else {
+        throw arguments.usage("\(output.role) takes a file's name, not -: ./- is the file of that name")
+      }
       try files.checkIsNoInput(output)
       for other in files.outputs[..<index] { try files.check(output, other) }
     }

@@ -217,6 +217,15 @@ PAIRS = [
 ]
 
 
+def test_no_output_is_a_dash(tmp_path):
+    for command in TABLES:
+        for option, (_, write) in outputs_of(command).items():
+            if write:
+                code, errors = call([command, *write("-")], tmp_path)
+                assert (code, "takes a file's name, not -" in errors) == (2, True), (command, option, errors)
+                assert not (tmp_path / "-").exists()
+
+
 @pytest.mark.parametrize("command, first, second", PAIRS)
 def test_no_two_outputs_are_one_file(command, first, second, tmp_path):
     (_, write), (_, write_other) = outputs_of(command)[first], outputs_of(command)[second]

@@ -119,8 +119,8 @@ def table(results):
         ("tool ms", "The command-line tool, from start to end with one answer: {:.0f} ms."),
         (
             "proportional MiB",
-            "Proportional set size over import, libbertqa int8: one process {0[1]:.1f} MiB, "
-            "four together {0[4]:.1f} MiB.",
+            "Proportional set size over import, libbertqa int8: one process {0[0]:.1f} MiB, "
+            "four together {0[1]:.1f} MiB.",
         ),
     ):
         if key in results:

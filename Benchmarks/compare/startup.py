@@ -115,7 +115,7 @@ def measured(names, rounds, log=note):
 
 def shared_memory(name, processes=4):
     """Proportional MiB over import, of one process alone and of several together, each after a 384-token call."""
-    result = {}
+    totals = []
     for count in 1, processes:
         children = [_open(name, "wait") for _ in range(count)]
         for process in children:
@@ -127,8 +127,8 @@ def shared_memory(name, processes=4):
             total += json.loads(process.stdout.readline())["proportional MiB"]
         for process in children:
             process.communicate("\n")
-        result[count] = total
-    return result
+        totals.append(total)
+    return totals
 
 
 def tool(rounds):

@@ -237,20 +237,19 @@ import Testing
     }
   }
 
-  /// A megabyte of marks, flags or joiners with an entity at each: neither time nor ranges grow without bound.
+  /// Far more marks, flags or joiners than an edge looks at, with an entity at each: neither time nor ranges grow without
+  /// bound.
   @Test func hostileTextsTakeBoundedWork() throws {
     for part in ["\u{301}", "🇳", "\u{200D}", "a\u{301}", "क\u{94D}", "👩\u{200D}"] {
-      let text = Array(String(repeating: part, count: 1 << 17).utf8)
+      let text = Array(String(repeating: part, count: 1 << 14).utf8)
       text.withUnsafeBufferPointer { bytes in
         var edges = TextEdges(text: bytes)
         var last = 0
-        // One #expect, which takes longer than what it checks.
-        let isBounded = stride(from: 0, to: bytes.count, by: part.utf8.count).allSatisfy { position in
+        for position in stride(from: 0, to: bytes.count, by: part.utf8.count) {
           let range = edges.visible(TextRange(start: position, end: position + part.utf8.count))
-          defer { last = range.start }
-          return range.start >= last - 2 * TextEdges.reach && range.count < 4 * TextEdges.reach
+          #expect(range.start >= last - 2 * TextEdges.reach && range.count < 4 * TextEdges.reach)
+          last = range.start
         }
-        #expect(isBounded)
       }
     }
   }

@@ -129,15 +129,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="ONNX Runtime and MiniLM-L6 only: about a minute")
     parser.add_argument("--data", type=pathlib.Path, help='one {"question", "context"} a line')
-    parser.add_argument(
-        "--cases", help="some of encoder,end,long,tokenizer,startup,isa,families,embed; default: all"
-    )
+    parser.add_argument("--cases", help="some of the cases, with commas; an unknown one lists them; default: all")
     parser.add_argument("--output", type=pathlib.Path, default=models.ROOT / "Benchmarks" / "results")
     arguments = parser.parse_args()
 
     pairs, source = data.pairs(arguments.data)
     names = [n for n in ENGINES if not arguments.quick or "libbertqa" in n or "ONNX" in n]
     able = cases(arguments.quick, arguments.data, pairs, names)
+    chosen = arguments.cases.split(",") if arguments.cases else list(able)
+    if unknown := [name for name in chosen if name not in able]:
+        parser.error(f"no case {unknown[0]}: there are {', '.join(able)}")
     arguments.output.mkdir(parents=True, exist_ok=True)
     path = arguments.output / "results.json"
     results = {"about": about(source), "encoder": []}
@@ -147,7 +148,7 @@ def main():
         if all(old["about"].get(key) == results["about"][key] for key in ("processor", "versions", "data")):
             results = old | {"about": results["about"]}
     models.checkpoint("minilm")
-    for name in arguments.cases.split(",") if arguments.cases else able:
+    for name in chosen:
         note(f"case {name}")
         results |= able[name]()
         results["ratios"] = report.ratios(results)

@@ -55,7 +55,6 @@ struct IndexCommand: Command {
     let model = try ModelChoice(arguments, task: .embed, tokenizerOnly: !hasVectors)
     let reading = try SourceReading(arguments)
     guard let database = arguments.operands.first else { throw arguments.usage("no DB was given") }
-    if database.isStandardInput { throw arguments.usage("DB is a file, not standard input") }
     func patterns(_ option: Option) -> [String] {
       arguments.options.filter { $0.option == option }.map(\.string)
     }

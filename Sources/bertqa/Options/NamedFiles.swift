@@ -21,7 +21,9 @@ struct NamedFiles {
     let files = NamedFiles(arguments, table)
     for (index, output) in files.outputs.enumerated() {
       guard output.shown != "-" else {
-        throw arguments.usage("\(output.role) takes a file's name, not -: ./- is the file of that name")
+        let kind = output.use == .directory ? "directory" : "file"
+        throw arguments.usage(
+          "\(output.role) is a \(kind), not standard output: ./- is the \(kind) of the name -")
       }
       try files.checkIsNoInput(output)
       for other in files.outputs[..<index] { try files.check(output, other) }
@@ -44,7 +46,9 @@ struct NamedFiles {
       for name in names { add(name, row.option.spelling, use) }
     }
     for (index, operand) in arguments.operands.enumerated() {
-      if let use = table.operands.use(ofOperand: index) { add(operand, "an operand", use) }
+      if let use = table.operands.use(ofOperand: index) {
+        add(operand, use == .collection ? "DB" : "an operand", use)
+      }
     }
     if table.operands.readsStandardInput(arguments) { add(.standardInput, "standard input", .read) }
     if !outputs.contains(where: { $0.use == .output }) {

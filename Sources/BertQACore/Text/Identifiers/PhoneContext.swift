@@ -44,13 +44,11 @@ struct PhoneContext {
   }
 
   private static func meaning(of word: String) -> Meaning? {
-    if let meaning = meanings[word] { return meaning }
+    if phoneWords.contains(word) { return .phone }
+    if otherWords.contains(word) { return .other }
     guard word.utf8.last ?? 0 >= 0x80 else { return nil }
     return phoneEndings.contains { word.hasSuffix($0) } ? .phone : nil
   }
-
-  private static let meanings = Dictionary(
-    uniqueKeysWithValues: phoneWords.map { ($0, Meaning.phone) } + otherWords.map { ($0, .other) })
 
   private static let phoneWords = Set(
     words: """

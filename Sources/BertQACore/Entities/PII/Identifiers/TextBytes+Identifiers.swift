@@ -105,9 +105,11 @@ extension TextBytes {
     while position > low {
       let end = position
       while case let size = letterSize(before: position, begin: low), size > 0 { position -= size }
-      let found = part(of: position..<end) { words.contains($0) ? true : nil }
-      if position < end, let found { return found.0 }
-      position = min(position, end - 1)
+      if position == end {
+        position -= 1
+      } else if let found = part(of: position..<end, { words.contains($0) ? true : nil }) {
+        return found.0
+      }
     }
     return nil
   }

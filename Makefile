@@ -218,7 +218,7 @@ $(bench_venv)/%.txt: Benchmarks/%.txt
 	$(bench_venv)/bin/pip install -q --disable-pip-version-check -r $<
 	cp $< $@
 
-bench: all $(bench_venv)/requirements.txt ## compare with other engines: an hour; installs torch
+bench: all $(bench_venv)/requirements.txt ## compare with other engines, for long; installs torch
 	$(compare) --output Benchmarks/results
 
 bench-quick: all $(bench_venv)/requirements-quick.txt ## compare with ONNX Runtime: about a minute

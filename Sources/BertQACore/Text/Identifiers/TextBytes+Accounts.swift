@@ -16,12 +16,21 @@ extension TextBytes {
       let mark = count > 1 ? numbers.separator(1) : 0
       guard [0, UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: ".")].contains(mark), !isWordByte(end),
         (1..<count).allSatisfy({ numbers.separator($0) == mark && !numbers.isBracketed($0) }),
-        Self.isCardShape(numbers, count),
+        Self.isCardShape(numbers, count), !isFourOfMore(numbers, count, at: start, behind: last),
         Self.isCard(numbers.digits.prefix(numbers.digitCount(count)))
       else { continue }
       return start..<end
     }
     return nil
+  }
+
+  /// True if fewer than 16 digits in fours have four more beside them.
+  private func isFourOfMore(_ numbers: DigitGroups, _ count: Int, at start: Int, behind last: Int) -> Bool {
+    guard count > 1, numbers.digitCount(count) < 16, numbers.length(1) == 4 else { return false }
+    let mark = numbers.separator(1)
+    if numbers.count > count, numbers.separator(count) == mark, numbers.length(count) == 4 { return true }
+    return self[start - 1] == mark && start - 1 > last && (2...5).allSatisfy { isDigit(start - $0) }
+      && !isWordByte(start - 6)
   }
 
   private static func isCardShape(_ numbers: DigitGroups, _ count: Int) -> Bool {

@@ -693,7 +693,7 @@ enum {
   BERTQA_PATTERN_CARD = 4,    /* payment card numbers, checked by Luhn's sum */
   BERTQA_PATTERN_IBAN = 8,    /* bank account numbers, checked modulo 97 */
   BERTQA_PATTERN_IP = 16,     /* IPv4 and IPv6 addresses */
-  BERTQA_PATTERN_URL = 32,    /* http, https and ftp addresses, and those that begin with www. */
+  BERTQA_PATTERN_URL = 32,    /* addresses with a scheme, or that begin with www. */
   BERTQA_PATTERN_CRYPTO = 64, /* Bitcoin and Ethereum addresses, with their checksums */
   /* The kinds above are safe everywhere: they are the default. */
   BERTQA_PATTERN_MAC = 128,         /* addresses of network cards */

@@ -97,8 +97,10 @@ struct PhraseTree: Sendable {
         continue
       }
       UnicodeData.shared.forEachPart(of: UnicodeData.shared.lowercase(unit.scalar)) { part in
-        // A sigma at the end of a word has a form of its own.
-        hash = (hash ^ UInt64(part == 0x3C2 ? 0x3C3 : part)) &* 0x100_0000_01B3
+        // A sigma at the end of a word has a form of its own. The capitals of ß are SS.
+        for _ in 0..<(part == 0xDF ? 2 : 1) {
+          hash = (hash ^ UInt64(part == 0x3C2 ? 0x3C3 : part == 0xDF ? 0x73 : part)) &* 0x100_0000_01B3
+        }
       }
       position += unit.size
       range = (range?.lowerBound ?? position - unit.size)..<position

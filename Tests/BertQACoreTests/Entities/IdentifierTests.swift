@@ -54,6 +54,14 @@ import Testing
     try expectNothing(.australia, ["2123 45671 1", "1123 45670 1"])
   }
 
+  /// A part of a longer number is none, unless a word says so.
+  @Test func partsOfLongerNumbers() throws {
+    try expectNothing(
+      .identifiers, ["443 061 841 00047", "51 123 456 782", "192.168.001.001", "100 000 001 46"])
+    #expect(try found("NHS 943 476 5919 12", .uk) == ["UK_NHS 943 476 5919"])
+    #expect(try found("943 476 5919 01/02/1980", .uk) == ["UK_NHS 943 476 5919"])
+  }
+
   private func isNIR(_ text: String) throws -> Bool { try !found(text, .frNIR).isEmpty }
 
   @Test func cryptoAddresses() throws {

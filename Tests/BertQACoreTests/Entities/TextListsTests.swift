@@ -34,6 +34,8 @@ import Testing
     ("王小明は", ["王小明"], "[DENIED]は"), ("Jose\u{301}", ["JOSE\u{301}"], "[DENIED]"),
     ("U\u{308}NAL GmbH, Ünal", ["ünal gmbh", "u\u{308}nal"], "[DENIED], [DENIED]"),
     ("\u{1100}\u{1161}\u{11A8}", ["각"], "[DENIED]"), ("ΠΆΝΟΣ", ["Πάνος"], "[DENIED]"),
+    ("HAUPTSTRASSE 5, Hauptstraße", ["Hauptstraße"], "[DENIED] 5, [DENIED]"), ("Groß", ["GROSS"], "[DENIED]"),
+    ("GROẞ", ["groß"], "[DENIED]"),
     ("mail falcon@b.de, a@b.de", ["falcon"], "mail [EMAIL], [EMAIL]"),
     ("a@b.de is Ann's", ["b.de is Ann"], "[EMAIL]'s"),
   ])

@@ -44,8 +44,11 @@ struct PIIFinder {
     switch ByteKind(byte) {
     case .other: return position + 1
     case .at:
-      guard kinds.contains(.email), let range = text.email(around: position) else { break }
-      return try keepEmail(range)
+      guard let address = text.email(around: position) else { break }
+      if kinds.contains(.url), let range = text.remotePath(behind: address) {
+        return try keepAround(range, .url)
+      }
+      if kinds.contains(.email) { return try keepAround(address, .email) }
     case .letter:
       if text.isWordByte(position - 1) { return position + 1 }
       var best = Best(kinds: kinds)
@@ -105,13 +108,15 @@ struct PIIFinder {
 
   /// Keeps an address. Data that lies within it, such as a number before the @, belongs to it; data that begins before
   /// it becomes as long as both.
-  private mutating func keepEmail(_ range: Range<Int>) throws(BertQAError) -> Int {
+  private mutating func keepAround(
+    _ range: Range<Int>, _ kind: PIIKinds
+  ) throws(BertQAError) -> Int {
     while let last = found.last, Int(last.start) >= range.lowerBound { found.removeLast() }
     if let last = found.last, Int(last.end) > range.lowerBound {
       found[found.count - 1].end = UInt32(range.upperBound)
       return range.upperBound
     }
-    return try keep(range, .email)
+    return try keep(range, kind)
   }
 
   private mutating func keep(

@@ -198,3 +198,39 @@ struct DigitGroups {
     return isGroup ? Separator(mark: mark, isSpaced: isSpaced, end: position) : nil
   }
 }
+
+/// Groups of digits beside a number that is written with spaces: it may be a part of a longer number.
+extension TextBytes {
+  private static let longestNeighbour = 24
+
+  /// True if a group of digits follows a gap of spaces. The beginning of a date, a time or an amount is no group.
+  func hasGroup(behind end: Int, gap: Int) -> Bool {
+    var stop = end + gap
+    guard isDigit(stop), areSpaces(end..<stop) else { return false }
+    while isDigit(stop), stop - end < Self.longestNeighbour { stop += 1 }
+    return !(isNumberMark(stop) && isDigit(stop + 1))
+  }
+
+  /// Returns the beginning of the group of digits, perhaps with capitals as in FR40, before a gap of spaces; nil if
+  /// there is none, or if it ends a date, a time or an amount.
+  func group(before start: Int, gap: Int) -> Int? {
+    let end = start - gap
+    var digits = end
+    while isDigit(digits - 1), end - digits < Self.longestNeighbour { digits -= 1 }
+    guard digits < end, areSpaces(end..<start), !(isNumberMark(digits - 1) && isDigit(digits - 2)) else {
+      return nil
+    }
+    var begin = digits
+    while isCapital(begin - 1), digits - begin < 4 { begin -= 1 }
+    return isWordByte(begin - 1) ? nil : begin
+  }
+
+  private func areSpaces(_ range: Range<Int>) -> Bool { range.allSatisfy { self[$0] == UInt8(ascii: " ") } }
+
+  private func isNumberMark(_ position: Int) -> Bool {
+    switch self[position] {
+    case UInt8(ascii: "-"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: ":"): true
+    default: false
+    }
+  }
+}

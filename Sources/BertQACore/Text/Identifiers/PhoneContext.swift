@@ -16,12 +16,15 @@ struct PhoneContext {
   /// The number of bytes before a number that are searched for words.
   private static let reach = 64
   private static let mostWords = 6
+  /// Fewer digits are not a number of their own.
+  private static let fewestDigits = 6
 
   init(_ text: TextBytes, before start: Int) {
     var position = start
     let low = max(0, start - Self.reach)
     var meaning: Meaning?
     var word: Range<Int>?
+    var digits = 0
     for _ in 0..<Self.mostWords where meaning == nil {
       while position > low, text.letterSize(before: position, begin: low) == 0,
         text[position - 1] != UInt8(ascii: "\n")
@@ -29,12 +32,16 @@ struct PhoneContext {
         if text[position - 1] == UInt8(ascii: "#"), position == start || text.isDigit(position) {
           meaning = .other
         }
+        if text.isDigit(position - 1) { digits += 1 }
         position -= 1
       }
       let end = position
       while case let size = text.letterSize(before: position, begin: low), size > 0 { position -= size }
       guard position < end, meaning == nil else { break }
-      if let found = text.part(of: position..<end, Self.meaning) {
+      // The number between is the one that "order" names.
+      if let found = text.part(of: position..<end, Self.meaning),
+        found.1 == .phone || digits < Self.fewestDigits
+      {
         word = found.0
         meaning = found.1
       }
@@ -74,6 +81,8 @@ struct PhoneContext {
       commande facture pedido factura ordine fattura order_id timestamp epoch unix date time pid port line row \
       page pages price total amount sum eur usd gbp chf lat lon lng latitude longitude sha md hash commit \
       transaction txn receipt booking imei iccid vat ssn zip sequence offset size bytes count number_of hex \
+      siret siren tva mwst ust gst hst steuernummer partita piva regon krs nip kvk ondernemingsnummer cvr \
+      organisasjonsnummer orgnr ičo dič инн кпп огрн снилс abn acn arbn \
       oid key token code pin ieee ansi clause section dfars nummer pmid arxiv patent rfc iso din model population ts
       """)
 }

@@ -115,7 +115,22 @@ extension PhoneFinder {
     if groups.digitCount(count) < 9 || arePairs(groups, count), count < groups.count, groups.digits[0] != 0 {
       return false
     }
-    return !isPlainAmount(groups, count)
+    return !isPlainAmount(groups, count) && !isCut(groups, count)
+  }
+
+  /// True if the groups after a number that is written with spaces seem to belong to it: they are no other number, and
+  /// no trunk prefix tells where it ends.
+  private func isCut(_ groups: DigitGroups, _ count: Int) -> Bool {
+    let end = groups.end(count - 1)
+    guard 1 < count, count < groups.count, !groups.isBracketed(0), !groups.isBracketed(1),
+      groups.separator(count - 1) == UInt8(ascii: " "),
+      text.hasGroup(behind: end, gap: groups.start(count - 1) - groups.end(count - 2))
+    else { return false }
+    // A single group after a trunk prefix is more often something else, such as a postal code; but groups of three are
+    // those of many numbers.
+    if groups.digits[0] == 0, !isAmount(groups, count), groups.count == count + 1 { return false }
+    let rest = DigitGroups(text, at: groups.start(count))
+    return !isExact(rest, count) && !isExact(rest, rest.count)
   }
 
   /// True for groups as in amounts, but not for three groups of three without zeros at the end.

@@ -35,9 +35,14 @@ struct PhoneFinder {
         (isOther ? nil : international(groups, behind: 2))
         ?? (regions.isEmpty ? nil : national(groups, at: start, behind: last))
     } else {
-      count = national(groups, at: start, behind: last)
+      count =
+        national(groups, at: start, behind: last)
+        ?? (isDialledAbroad(groups, at: start) ? international(groups, behind: 3) : nil)
     }
-    guard let count else { return nil }
+    guard let count,
+      prefix == 0 || !isInside(groups, count, at: start, behind: last)
+        || PhoneContext(text, before: start).isPhone
+    else { return nil }
     let end = groups.end(count - 1)
     return start..<(extensionEnd(behind: end) ?? end)
   }
@@ -60,6 +65,21 @@ struct PhoneFinder {
   /// True if the first group ends a time: `14:18:30 2015`.
   private func isSeconds(_ groups: DigitGroups, at start: Int) -> Bool {
     text[start - 1] == UInt8(ascii: ":") && text.isDigit(start - 2) && groups.length(0) == 2
+  }
+
+  /// True after the 011 that North Americans dial before a calling code.
+  private func isDialledAbroad(_ groups: DigitGroups, at start: Int) -> Bool {
+    groups.length(0) == 3 && groups.digits.number(3) == 11 && !groups.isBracketed(0)
+      && !PhoneContext(text, before: start).isOther
+  }
+
+  /// True if the groups of a longer number come before it, with the spaces that it has between its own. Before a number
+  /// in one piece there must be two.
+  private func isInside(_ groups: DigitGroups, _ count: Int, at start: Int, behind last: Int) -> Bool {
+    guard text.isDigit(start), count == 1 || groups.separator(1) == UInt8(ascii: " ") else { return false }
+    let gap = count == 1 ? 1 : groups.start(1) - groups.end(0)
+    guard start - gap > last, let group = text.group(before: start, gap: gap) else { return false }
+    return count > 1 || text.group(before: group, gap: gap) != nil
   }
 
   /// Drops the groups from where something else begins: a card, an address, another number.
@@ -171,6 +191,7 @@ struct PhoneFinder {
 
   /// Returns the end of an extension: `x99`, ` (ext. 12)`, `/21`; nil if there is none.
   func extensionEnd(behind end: Int) -> Int? {
+    if text.has(",,", at: end) { return dialledEnd(behind: end) }
     var position = end
     if text[position] == UInt8(ascii: "/") {
       let stop = digitsEnd(from: position + 1, most: 3)
@@ -196,6 +217,22 @@ struct PhoneFinder {
         || Self.extensionWords.contains(text.spelling(word..<wordEnd))
     else { return nil }
     return isBracketed ? stop + 1 : stop
+  }
+
+  private static let longestDialled = 64
+
+  /// Returns the end of what a telephone dials after pauses: `,,8645421#,,,,*1234#`.
+  private func dialledEnd(behind end: Int) -> Int? {
+    var position = end
+    var stop: Int?
+    while position - end < Self.longestDialled,
+      text.isDigit(position) || [0x2C, 0x2A].contains(text[position])
+        || text[position] == UInt8(ascii: "#")
+    {
+      position += 1
+      if text[position - 1] == UInt8(ascii: "#") { stop = position }
+    }
+    return stop
   }
 
   private func digitsEnd(from start: Int, most: Int) -> Int? {

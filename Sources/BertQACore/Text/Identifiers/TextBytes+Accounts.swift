@@ -16,12 +16,21 @@ extension TextBytes {
       let mark = count > 1 ? numbers.separator(1) : 0
       guard [0, UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: ".")].contains(mark), !isWordByte(end),
         (1..<count).allSatisfy({ numbers.separator($0) == mark && !numbers.isBracketed($0) }),
-        Self.isCardShape(numbers, count),
+        Self.isCardShape(numbers, count), !isFourOfMore(numbers, count, at: start, behind: last),
         Self.isCard(numbers.digits.prefix(numbers.digitCount(count)))
       else { continue }
       return start..<end
     }
     return nil
+  }
+
+  /// True if fewer than 16 digits in fours have four more beside them.
+  private func isFourOfMore(_ numbers: DigitGroups, _ count: Int, at start: Int, behind last: Int) -> Bool {
+    guard count > 1, numbers.digitCount(count) < 16, numbers.length(1) == 4 else { return false }
+    let mark = numbers.separator(1)
+    if numbers.count > count, numbers.separator(count) == mark, numbers.length(count) == 4 { return true }
+    return self[start - 1] == mark && start - 1 > last && (2...5).allSatisfy { isDigit(start - $0) }
+      && !isWordByte(start - 6)
   }
 
   private static func isCardShape(_ numbers: DigitGroups, _ count: Int) -> Bool {
@@ -68,17 +77,19 @@ extension TextBytes {
 
   /// Matches an IBAN (ISO 13616): country, check digits and account, with a remainder of 1 modulo 97. With its
   /// country's length it may be in groups of any lengths; with another one it is in one piece or in groups of four.
-  /// Spaces and hyphens separate groups.
+  /// Spaces and hyphens separate groups; a space may follow the country in capitals.
   func iban(at start: Int) -> Range<Int>? {
-    guard Self.isLetter(self[start]), Self.isLetter(self[start + 1]), isDigit(start + 2), isDigit(start + 3),
+    let isSpaced = self[start + 2] == UInt8(ascii: " ") && isCapital(start) && isCapital(start + 1)
+    let check = isSpaced ? start + 3 : start + 2
+    guard Self.isLetter(self[start]), Self.isLetter(self[start + 1]), isDigit(check), isDigit(check + 1),
       let length = Self.ibanLength(self[start] & 0xDF, self[start + 1] & 0xDF)
     else { return nil }
     var remainder = Remainder97()
-    var position = start + 4
+    var position = check + 2
     var characters = 4
     var digits = 2
-    var pieces = 1
-    var isInFours = true
+    var pieces = isSpaced ? 2 : 1
+    var isInFours = !isSpaced
     var best: Range<Int>?
     while characters < Self.longestIBAN {
       if self[position] == UInt8(ascii: " ") || self[position] == UInt8(ascii: "-") {
@@ -98,7 +109,7 @@ extension TextBytes {
         pieces == 1 || isInFours || characters == length
       else { continue }
       var whole = remainder
-      for index in start..<start + 4 { whole.add(self[index]) }
+      for index in start..<check + 2 where isAlphanumeric(index) { whole.add(self[index]) }
       if whole.value != 1 { continue }
       if characters == length { return start..<position }
       best = start..<position

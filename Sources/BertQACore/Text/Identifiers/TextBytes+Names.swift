@@ -107,7 +107,47 @@ extension TextBytes {
     return end - label.lowerBound > 1 ? end : nil
   }
 
-  /// Matches an address that begins with http://, https://, ftp:// or www.
+  private static let longestScheme = 32
+  /// Schemes of addresses without slashes. The word "tel:" more often stands before a number as people write it.
+  private static let plainSchemes: [StaticString] = ["mailto:", "sip:", "sips:", "xmpp:", "jdbc:"]
+
+  /// Returns the place behind the scheme of an address (RFC 3986, 3.1) and its slashes; nil if there is none.
+  private func schemeEnd(at start: Int) -> Int? {
+    var colon = start
+    while colon - start < Self.longestScheme, isAlphanumeric(colon) || isSchemeMark(self[colon]) {
+      colon += 1
+    }
+    // One letter is a drive.
+    guard self[colon] == UInt8(ascii: ":"), colon - start > 1 else { return nil }
+    let end = colon + 1
+    if has("//", at: end) { return end + 2 }
+    // JSON may have \/ for a slash.
+    if has("\\/\\/", at: end) { return end + 4 }
+    let isNumber = isDigit(end) || self[end] == UInt8(ascii: "+") || self[end] == UInt8(ascii: "(")
+    return !isNumber
+      && Self.plainSchemes.contains { $0.utf8CodeUnitCount == end - start && has($0, at: start) }
+      ? end : nil
+  }
+
+  private func isSchemeMark(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+  }
+
+  /// Returns a mail address with the path behind it, as git and scp write it: `git@example.org:org/repo.git`; nil if
+  /// there is no path.
+  func remotePath(behind address: Range<Int>) -> Range<Int>? {
+    let colon = address.upperBound
+    guard self[colon] == UInt8(ascii: ":") else { return nil }
+    var slash = colon + 1
+    while slash - colon <= Self.longestLabel,
+      isWordByte(slash) || [0x2D, 0x2E, 0x7E].contains(self[slash])
+    {
+      slash += 1
+    }
+    return self[slash] == UInt8(ascii: "/") ? address.lowerBound..<urlEnd(from: slash) : nil
+  }
+
+  /// Matches an address with a scheme, or one that begins with www.
   func url(at start: Int) -> Range<Int>? {
     var position = start
     if has("www.", at: start) {
@@ -122,19 +162,12 @@ extension TextBytes {
       default: return start..<position
       }
     } else {
-      guard
-        let size = (["https://", "http://", "ftp://"] as [StaticString]).first(where: { has($0, at: start) })
-      else { return nil }
-      position += size.utf8CodeUnitCount
-      guard isAlphanumeric(position) || isAddressLetter(at: position) || self[position] == UInt8(ascii: "[")
-      else { return nil }
+      guard let begin = schemeEnd(at: start), case let end = urlEnd(from: begin), end > begin else {
+        return nil
+      }
+      return start..<end
     }
     return start..<urlEnd(from: position)
-  }
-
-  /// True for a letter or mark beyond ASCII, of any script.
-  private func isAddressLetter(at position: Int) -> Bool {
-    self[position] >= 0x80 && addressCharacter(at: position) == .letter
   }
 
   private enum AddressCharacter {
@@ -161,6 +194,7 @@ extension TextBytes {
     var (round, square, curly) = (0, 0, 0)
     scan: while end < count {
       switch self[end] {
+      case UInt8(ascii: "\\") where self[end + 1] == UInt8(ascii: "/"): break
       case 0...0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"),
         UInt8(ascii: "`"):
         break scan

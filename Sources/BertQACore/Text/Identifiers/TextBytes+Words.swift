@@ -43,5 +43,5 @@ extension TextBytes {
     return (word.lowerBound..<end, found)
   }
 
-  private func isCapital(_ position: Int) -> Bool { self[position] &- UInt8(ascii: "A") < 26 }
+  func isCapital(_ position: Int) -> Bool { self[position] &- UInt8(ascii: "A") < 26 }
 }

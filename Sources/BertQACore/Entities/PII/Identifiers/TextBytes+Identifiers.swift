@@ -91,11 +91,21 @@ extension TextBytes {
         guard let match = shape.match(self, at: start), match.range.count > best?.range.count ?? 0,
           rule.check(match)
         else { continue }
-        if !match.isGrouped, rule.needsWord, word(among: rule.words, before: start) == nil { continue }
+        let isDoubtful = match.isGrouped ? isPart(match.range) : rule.needsWord
+        if isDoubtful, word(among: rule.words, before: start) == nil { continue }
         best = (match.range, rule.kind)
       }
     }
     return best
+  }
+
+  /// True if more groups with the separator of a number's last group are beside it.
+  private func isPart(_ number: Range<Int>) -> Bool {
+    guard let mark = number.last(where: { !isAlphanumeric($0) }) else { return false }
+    if self[mark] == UInt8(ascii: " ") {
+      return hasGroup(behind: number.upperBound, gap: 1) || group(before: number.lowerBound, gap: 1) != nil
+    }
+    return self[number.upperBound] == self[mark] && isDigit(number.upperBound + 1)
   }
 
   /// Returns the place of the nearest of some words in the 32 bytes before a place.

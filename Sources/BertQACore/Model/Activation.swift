@@ -1,5 +1,5 @@
 /// A function applied to a linear layer's outputs, element by element.
-enum Activation: Sendable, Equatable {
+enum Activation: Sendable {
   case identity
   case tanh
   case relu

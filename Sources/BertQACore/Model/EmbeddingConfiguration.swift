@@ -108,7 +108,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     own[Key.pooling] = names.count == 1 ? names[0] : .array(names)
     if !dense.isEmpty { own[Key.dense] = .array(dense.map { .object($0.json) }) }
     own[Key.normalize] = .bool(normalizes)
-    own[Key.maxSequenceLength] = .number(JSON.Number(maxSequenceLength))
+    own[Key.maxSequenceLength] = .number(maxSequenceLength)
     if truncatesStart { own[Key.truncationSide] = .string("left") }
     prompts.write(to: &own)
     if lowercases { own[Key.lowercase] = .bool(true) }
@@ -183,13 +183,9 @@ extension EmbeddingConfiguration.Dense {
   var json: JSON.Object {
     var object = JSON.Object()
     object[Key.name] = .string(name)
-    object[Key.outs] = .number(JSON.Number(outs))
+    object[Key.outs] = .number(outs)
     object[Key.bias] = .bool(hasBias)
     object[Key.activation] = .string(activation.rawValue)
     return object
   }
-}
-
-extension JSON.Number {
-  init(_ value: Int) { self.init(double: Double(value), integer: Int64(value)) }
 }

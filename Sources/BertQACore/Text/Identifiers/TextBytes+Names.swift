@@ -126,30 +126,22 @@ extension TextBytes {
         let size = (["https://", "http://", "ftp://"] as [StaticString]).first(where: { has($0, at: start) })
       else { return nil }
       position += size.utf8CodeUnitCount
-      guard isAlphanumeric(position) || isAddressLetter(at: position) || self[position] == UInt8(ascii: "[")
+      guard
+        isAlphanumeric(position) || self[position] == UInt8(ascii: "[")
+          || self[position] >= 0x80 && !endsAddress(at: position)
       else { return nil }
     }
     return start..<urlEnd(from: position)
   }
 
-  /// True for a letter or mark beyond ASCII, of any script.
-  private func isAddressLetter(at position: Int) -> Bool {
-    self[position] >= 0x80 && addressCharacter(at: position) == .letter
-  }
-
-  private enum AddressCharacter {
-    case letter
-    /// White space, or punctuation of scripts that put no space after it.
-    case end
-  }
-
-  private func addressCharacter(at position: Int) -> AddressCharacter {
+  /// True for white space, and for punctuation of scripts that put no space after it.
+  private func endsAddress(at position: Int) -> Bool {
     let unit = UTF8Codec.decode(bytes, at: position)
-    if unit.isWhiteSpace { return .end }
     switch unit.unicodeScalar.properties.generalCategory {
-    case .initialPunctuation, .finalPunctuation, .openPunctuation, .closePunctuation, .control: return .end
-    case .otherPunctuation: return .end
-    default: return .letter
+    case .initialPunctuation, .finalPunctuation, .openPunctuation, .closePunctuation, .otherPunctuation,
+      .control:
+      return true
+    default: return unit.isWhiteSpace
     }
   }
 
@@ -173,7 +165,7 @@ extension TextBytes {
       case UInt8(ascii: "{"): curly += 1
       case UInt8(ascii: "}") where curly == 0: break scan
       case UInt8(ascii: "}"): curly -= 1
-      case 0x80...: if addressCharacter(at: end) == .end { break scan }
+      case 0x80...: if endsAddress(at: end) { break scan }
       default: break
       }
       end += self[end] < 0x80 ? 1 : UTF8Codec.decode(bytes, at: end).size

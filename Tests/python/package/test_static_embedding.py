@@ -83,7 +83,9 @@ class Static:
         package = "sentence_transformers.models."
         modules = [{"idx": 0, "name": "0", "path": folder, "type": package + "StaticEmbedding"}]
         for index in range(1, normalizes + 1):
-            modules.append({"idx": index, "name": str(index), "path": f"{index}_Normalize", "type": package + "Normalize"})
+            modules.append(
+                {"idx": index, "name": str(index), "path": f"{index}_Normalize", "type": package + "Normalize"}
+            )
         (directory / "modules.json").write_text(json.dumps(modules))
         return directory
 

@@ -171,9 +171,8 @@ def check_assumptions(classes, combining, decompositions, lowercase):
 
 
 # Bits of CharacterClass: the classes of the regular expressions of Split and of other pre-tokenizers.
-(LETTER, NUMBER, SPACE, MARK, UPPER, LOWER, DIGIT, WORD, NUMERIC, PUNCTUATION_MARK, ACCENT) = (
-    1 << bit for bit in range(11)
-)
+(LETTER, NUMBER, SPACE, MARK, UPPER, LOWER, DIGIT, WORD, NUMERIC, PUNCTUATION_MARK, ACCENT, REGEX_WORD,
+ REGEX_PUNCTUATION, ASCII_DIGIT) = (1 << bit for bit in range(14))  # fmt: skip
 PATTERNS = {
     LETTER: r"\p{L}",
     NUMBER: r"\p{N}",
@@ -182,6 +181,9 @@ PATTERNS = {
     UPPER: r"[\p{Lu}\p{Lt}]",
     LOWER: r"\p{Ll}",
     DIGIT: r"\d",
+    REGEX_WORD: r"\w",
+    REGEX_PUNCTUATION: r"\p{P}",
+    ASCII_DIGIT: "[0-9]",
 }
 
 

@@ -2,7 +2,7 @@ import Glibc
 
 /// Decides by the gap whether a question is impossible, and computes the probability of that. Only this type knows
 /// the effect of the number of windows whose raw scores are compared.
-struct AnswerDecision: Sendable, Equatable {
+struct AnswerDecision: Sendable {
   /// The threshold for one window.
   var threshold: Float = 0
   /// The increase of the threshold and of the calibration's midpoint when the number of windows grows by the factor e.

@@ -75,7 +75,7 @@ struct AnswerSettings {
     let template = answerer.tokenizer.template
     self.options = options
     self.template = template
-    try Self.check("top_k", options.topK, 1, 1000)
+    try BertQAError.check("top_k", options.topK, 1...1000)
     maxSequenceLength = try WindowLayout.length(
       options.maxSequenceLength, default: answerer.defaultSequenceLength, answerer.reader.maxPositions)
     // One token of the question and one new token of the document, at least.
@@ -89,11 +89,13 @@ struct AnswerSettings {
     division =
       options.documentStride.map { .strides(overlap: $0) }
       ?? .sections(overlap: WindowLayout.defaultOverlap(length: maxSequenceLength))
-    try Self.check("max_answer_len", options.maxAnswerLength, 1, 10_000)
-    if let length = options.maxQuestionLength { try Self.check("max_question_len", length, 1, 10_000) }
+    try BertQAError.check("max_answer_len", options.maxAnswerLength, 1...10_000)
+    if let length = options.maxQuestionLength {
+      try BertQAError.check("max_question_len", length, 1...10_000)
+    }
     maxQuestionLength = options.maxQuestionLength ?? max(1, min(Self.defaultQuestionLength, room / 2))
-    try Self.check("n_best_size", options.nBestSize, 0, 1000)
-    try Self.check("max_windows", options.maxWindows, -1, Int.max)
+    try BertQAError.check("n_best_size", options.nBestSize, 0...1000)
+    try BertQAError.check("max_windows", options.maxWindows, -1...Int.max)
     let hasStride = options.documentStride != nil
     plan = ReadingPlan(
       limit: options.maxWindows > 0
@@ -103,16 +105,6 @@ struct AnswerSettings {
       throw BertQAError(
         .invalidArgument, argument: "no_answer_threshold", "is not a number (NaN)")
     }
-  }
-
-  private static func check(
-    _ name: String, _ value: Int, _ low: Int, _ high: Int
-  ) throws(BertQAError) {
-    if value >= low && value <= high { return }
-    let bound = high == Int.max ? "at least \(low)" : "\(low) to \(high)"
-    throw BertQAError(
-      .invalidArgument, argument: name,
-      "is \(value), but must be \(bound)")
   }
 
   /// Returns the windows of a document that are read with a question.

@@ -35,10 +35,7 @@ public struct ClassifyOptions: BatchOptions, Sendable {
 extension ClassifyOptions {
   /// Rejects values that no model can use. The names are those of the C ABI.
   func validate(for problemType: ProblemType) throws(BertQAError) {
-    guard (0...1).contains(minProbability) else {
-      throw BertQAError(
-        .invalidArgument, argument: "min_probability", "is \(minProbability), but must be 0 to 1")
-    }
+    try BertQAError.check("min_probability", minProbability, (0...1).contains(minProbability), "0 to 1")
     guard minProbability == 0 || problemType != .regression else {
       throw BertQAError(
         .invalidArgument, argument: "min_probability",

@@ -67,11 +67,7 @@ public final class Context: Sendable {
   private init(
     _ options: ContextOptions, _ load: (CallMonitor) throws(BertQAError) -> LoadedEngine
   ) throws(BertQAError) {
-    guard (0...Self.maximumThreads).contains(options.threads) else {
-      throw BertQAError(
-        .invalidArgument, argument: "threads",
-        "is \(options.threads), but must be 0 to \(Self.maximumThreads)")
-    }
+    try BertQAError.check("threads", options.threads, 0...Self.maximumThreads)
     let monitor = CallMonitor(options.call)
     try monitor.checkNow()
     let loaded = try load(monitor)

@@ -68,8 +68,7 @@ struct LoadedEngine {
   }
 
   private init(_ directory: ModelDirectory, _ options: ContextOptions) throws(BertQAError) {
-    let directory = try directory.ofEncoder()
-    try directory.refuseAdapter()
+    let directory = try directory.ofModel()
     if let model = try StaticModel(directory) {
       try self.init(model, options, ModelInfo(directory: directory.name), directory.monitor)
       return

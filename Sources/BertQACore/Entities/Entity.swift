@@ -107,12 +107,10 @@ extension EntityList {
         .invalidArgument, "a range is \(bytes.start) to \(bytes.end), but the text has \(text.count) bytes")
     }
     let poll = CallPoll(monitor)
-    let parts = try parts.checkedSorted(poll) {
-      ($0.bytes.start, $1.bytes.end) < ($1.bytes.start, $0.bytes.end)
-    }
     entities = try [Entity](resultCapacity: parts.count, monitor)
     var starts = RangeLocator(text, monitor)
-    for (label, bytes, score, reason) in parts {
+    for index in try Self.order(of: parts.checkedMap(poll) { $0.bytes }, poll) {
+      let (label, bytes, score, reason) = parts[index]
       let start = TextRange(start: bytes.start, end: bytes.start)
       var entity = try starts.entity(label, start, score)
       entity.bytes = bytes
@@ -120,14 +118,12 @@ extension EntityList {
       entities.append(entity)
     }
     // An end may lie before that of an earlier entity.
-    var order = try [Int](checkedCapacity: parts.count, monitor)
-    order += parts.indices
-    try order.checkedSort(poll) { parts[$0].bytes.end < parts[$1].bytes.end }
+    let ranges = try entities.checkedMap(poll) { $0.bytes }
     var ends = RangeLocator(text, monitor)
-    for index in order {
-      let end = TextRange(start: parts[index].bytes.end, end: parts[index].bytes.end)
-      let place = try ends.entity("", end, 1)
+    for index in try ranges.indices.checkedSorted(poll, by: { ranges[$0].end < ranges[$1].end }) {
       let entity = entities[index]
+      let end = TextRange(start: entity.bytes.end, end: entity.bytes.end)
+      let place = try ends.entity("", end, 1)
       entities[index].codePoints = TextRange(start: entity.codePoints.start, end: place.codePoints.end)
       entities[index].utf16 = TextRange(start: entity.utf16.start, end: place.utf16.end)
     }
@@ -146,8 +142,14 @@ extension EntityList {
         all.append(entity)
       }
     }
-    entities = try all.checkedSorted(CallPoll(monitor)) {
-      ($0.bytes.start, $1.bytes.end) < ($1.bytes.start, $0.bytes.end)
+    let poll = CallPoll(monitor)
+    entities = try Self.order(of: all.checkedMap(poll) { $0.bytes }, poll).checkedMap(poll) { all[$0] }
+  }
+
+  /// Returns the indices of ranges in the order of the text; of those that begin at the same place, the longest first.
+  private static func order(of ranges: [TextRange], _ poll: CallPoll) throws(BertQAError) -> [Int] {
+    try ranges.indices.checkedSorted(poll) {
+      (ranges[$0].start, ranges[$1].end) < (ranges[$1].start, ranges[$0].end)
     }
   }
 }

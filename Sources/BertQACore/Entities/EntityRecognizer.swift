@@ -116,9 +116,7 @@ public struct EntityOptions: BatchOptions, Sendable {
   public init() {}
 
   func checkThresholds() throws(BertQAError) {
-    guard threshold >= 0, threshold <= 1 else {
-      throw BertQAError(.invalidArgument, argument: "threshold", "is \(threshold), but must be 0 to 1")
-    }
+    try BertQAError.check("threshold", threshold, (0...1).contains(threshold), "0 to 1")
     guard thresholds.isEmpty || thresholds.count == labels.count else {
       throw BertQAError(
         .invalidArgument, argument: "thresholds",

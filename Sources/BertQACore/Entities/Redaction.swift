@@ -122,48 +122,60 @@ package struct Redaction {
     _ body: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Void
   ) throws(BertQAError) {
     var total = 0
-    try forEachCharacter(of: value, monitor) { _, isSecret in total += isSecret ? 1 : 0 }
+    var characters = Characters(value, monitor)
+    while let character = try characters.next() { total += character.isSecret ? 1 : 0 }
     let hidden = total - min(keep, total / 2)
     var seen = 0
     var part: [UInt8] = []
-    try forEachCharacter(of: value, monitor) { range, isSecret throws(BertQAError) in
+    characters = Characters(value, monitor)
+    while let (range, isSecret) = try characters.next() {
       if isSecret { seen += 1 }
       if isSecret, seen <= hidden {
         part.append(UInt8(ascii: "*"))
       } else {
         part += value[range]
       }
-      guard part.count >= CallPoll.textInterval else { return }
+      guard part.count >= CallPoll.textInterval else { continue }
       try part.withElements(body)
       part.removeAll(keepingCapacity: true)
     }
     try part.withElements(body)
   }
 
-  /// Calls a closure with each grapheme cluster, and true unless it is white space or a punctuation mark.
-  private static func forEachCharacter(
-    of value: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor,
-    _ body: (Range<Int>, Bool) throws(BertQAError) -> Void
-  ) throws(BertQAError) {
-    var poll = TextPoll(monitor)
-    var scanner = GraphemeBreak.Scanner()
-    var start = 0
-    var isSecret = false
-    var position = 0
-    while position < value.count {
-      try poll.reach(position)
-      let unit = UTF8Codec.decode(value, at: position)
-      if scanner.isBoundary(before: GraphemeBreak.shared.properties(of: unit.scalar)) {
-        if position > start { try body(start..<position, isSecret) }
-        start = position
-        isSecret = false
-      }
-      // What joins a mark, such as a digit in a keycap, is part of it.
-      isSecret =
-        isSecret || !unit.isWhiteSpace && !UnicodeData.shared.properties(of: unit.scalar).isPunctuation
-      position += unit.size
+  /// Reads a text by grapheme clusters.
+  private struct Characters {
+    private let text: UnsafeBufferPointer<UInt8>
+    private var poll: TextPoll
+    private var scanner = GraphemeBreak.Scanner()
+    private var position = 0
+    /// The beginning of the cluster that is read, and whether it is secret so far.
+    private var start = 0
+    private var isSecret = false
+
+    init(_ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor) {
+      self.text = text
+      poll = TextPoll(monitor)
     }
-    if position > start { try body(start..<position, isSecret) }
+
+    /// Returns the next cluster, and true unless it is white space or a punctuation mark; nil at the end.
+    mutating func next() throws(BertQAError) -> (range: Range<Int>, isSecret: Bool)? {
+      while position < text.count {
+        try poll.reach(position)
+        let unit = UTF8Codec.decode(text, at: position)
+        let last = (range: start..<position, isSecret: isSecret)
+        if scanner.isBoundary(before: GraphemeBreak.shared.properties(of: unit.scalar)) {
+          start = position
+          isSecret = false
+        }
+        // What joins a mark, such as a digit in a keycap, is part of it.
+        isSecret =
+          isSecret || !unit.isWhiteSpace && !UnicodeData.shared.properties(of: unit.scalar).isPunctuation
+        position += unit.size
+        if start > last.range.lowerBound { return last }
+      }
+      defer { start = position }
+      return position > start ? (start..<position, isSecret) : nil
+    }
   }
 
   /// Texts that look like names get names themselves, so that restoring gives them back. Their label does not come from

@@ -26,10 +26,26 @@ package enum JSON: Sendable, Equatable {
     /// not by canonical equivalence. Linear in the number of members.
     package subscript(key: String) -> JSON? {
       get { members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value }
+      // Out of line: there are many callers.
+      @inline(never)
       set {
         members.removeAll { $0.key.utf8.elementsEqual(key.utf8) }
         if let newValue { members.append(Member(key: key, value: newValue)) }
       }
+    }
+  }
+
+  // Out of line, or the compiler would put it into itself.
+  @inline(never)
+  package static func == (a: JSON, b: JSON) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.number(let a), .number(let b)): a == b
+    case (.string(let a), .string(let b)): a == b
+    case (.array(let a), .array(let b)): a == b
+    case (.object(let a), .object(let b)): a == b
+    default: false
     }
   }
 

@@ -121,8 +121,19 @@ struct ObjectReader: Sendable {
   @inline(never)
   func require(_ key: String, _ value: JSON) throws(BertQAError) {
     guard let found = self.value(key), found != value else { return }
-    throw BertQAError(
-      .unsupported, "\(file): \(quoted(key)) is \(found.summary); only \(value.summary) is supported")
+    // However a number is written.
+    if case .number(let number) = found, case .number(let other) = value, number.double == other.double {
+      return
+    }
+    throw unsupported(key, expected: value.summary)
+  }
+
+  /// The error for a member with a value that is not supported.
+  @inline(never)
+  func unsupported(_ key: String, expected: String) -> BertQAError {
+    BertQAError(
+      .unsupported,
+      "\(file): \(quoted(key)) is \(value(key)?.summary ?? "null"); only \(expected) is supported")
   }
 }
 

@@ -1,5 +1,5 @@
 /// The shape of a recurrent language model, as `config.json` describes it.
-struct SequenceConfiguration: Sendable, Equatable {
+struct SequenceConfiguration: Sendable {
   enum Cell: Sendable {
     case lstm
     case gru

@@ -14,9 +14,7 @@ public struct SequenceOptions: Sendable {
 
   /// Throws `.invalidArgument` for the first option outside its range.
   func validate() throws(BertQAError) {
-    guard topK >= 1 else {
-      throw BertQAError(.invalidArgument, argument: "top_k", "is \(topK), but must be at least 1")
-    }
+    try BertQAError.check("top_k", topK, 1...Int.max)
   }
 }
 
@@ -41,16 +39,10 @@ public struct GenerateOptions {
 
   /// Throws `.invalidArgument` for the first option outside its range.
   package func validate() throws(BertQAError) {
-    func refuse(_ name: String, _ value: some Any, _ range: String) -> BertQAError {
-      BertQAError(.invalidArgument, argument: name, "is \(value), but must be \(range)")
-    }
-    guard (1...1_000_000).contains(maxWords) else {
-      throw refuse("max_words", maxWords, "1 to 1000000")
-    }
-    guard temperature >= 0, temperature.isFinite else {
-      throw refuse("temperature", temperature, "0 or a positive number")
-    }
-    guard topK >= 0 else { throw refuse("top_k", topK, "at least 0") }
-    guard topP > 0, topP <= 1 else { throw refuse("top_p", topP, "above 0 and at most 1") }
+    try BertQAError.check("max_words", maxWords, 1...1_000_000)
+    try BertQAError.check(
+      "temperature", temperature, temperature >= 0 && temperature.isFinite, "0 or a positive number")
+    try BertQAError.check("top_k", topK, 0...Int.max)
+    try BertQAError.check("top_p", topP, topP > 0 && topP <= 1, "above 0 and at most 1")
   }
 }

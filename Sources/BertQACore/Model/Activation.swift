@@ -1,5 +1,5 @@
 /// A function applied to a linear layer's outputs, element by element.
-enum Activation: Sendable, Equatable {
+enum Activation: Sendable {
   case identity
   case tanh
   case relu
@@ -13,18 +13,16 @@ enum Activation: Sendable, Equatable {
   /// Finds an activation by the name that `hidden_act` has in transformers (`activations.py`). Some have
   /// several names, for the same function in another order of operations. nil if it is not supported.
   init?(named name: String) {
-    guard let activation = Self.names[name] else { return nil }
-    self = activation
+    guard let known = Self.names.first(where: { $0.name == name }) else { return nil }
+    self = known.activation
   }
 
   /// The supported names, for messages.
-  static var supportedNames: String { names.keys.sorted().map(quoted).joined(separator: ", ") }
+  static var supportedNames: String { names.map { quoted($0.name) }.joined(separator: ", ") }
 
-  private static let names: [String: Activation] = [
-    "gelu": .gelu, "gelu_python": .gelu,
-    "gelu_new": .geluTanh, "gelu_pytorch_tanh": .geluTanh, "gelu_fast": .geluTanh,
-    "gelu_python_tanh": .geluTanh, "gelu_accurate": .geluTanh,
-    "silu": .silu, "swish": .silu,
-    "relu": .relu, "tanh": .tanh,
+  private static let names: [(name: String, activation: Activation)] = [
+    ("gelu", .gelu), ("gelu_accurate", .geluTanh), ("gelu_fast", .geluTanh), ("gelu_new", .geluTanh),
+    ("gelu_python", .gelu), ("gelu_python_tanh", .geluTanh), ("gelu_pytorch_tanh", .geluTanh),
+    ("relu", .relu), ("silu", .silu), ("swish", .silu), ("tanh", .tanh),
   ]
 }

@@ -131,8 +131,7 @@ extension Architecture {
     {
       head = .spans
     } else {
-      for name in Set([modules.classifier, modules.tokenClassifier]).sorted()
-      where checkpoint.has("\(name).weight") {
+      for name in [modules.classifier, modules.tokenClassifier] where checkpoint.has("\(name).weight") {
         throw BertQAError(
           .unsupported,
           "\(reader.file): no \"architectures\", and the tensor \(quoted("\(name).weight")) does not tell which "

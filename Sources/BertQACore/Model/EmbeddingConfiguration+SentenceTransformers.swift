@@ -96,12 +96,10 @@ extension EmbeddingConfiguration {
             + "which libbertqa does not run")
       }
       let kind = String(names.last ?? "")
-      let folder = try module.string("path") ?? ""
-      guard folder.isEmpty || !folder.contains("/") && ModelDirectory.isPlain(folder) else {
-        throw module.mismatch("path", .string(folder), expected: "the name of a directory beside it")
-      }
+      let folder = try ModelDirectory.folder(of: module)
       let own = try Self.reader(folder.isEmpty ? "config.json" : "\(folder)/config.json", in: directory)
-      kinds.append(kind)
+      // Scaling a vector of length 1 changes nothing.
+      if kind != "Normalize" || kinds.last != kind { kinds.append(kind) }
       switch (kind, own) {
       case ("Transformer", _) where folder == encoderFolder: break
       case ("MLMTransformer", _) where folder == encoderFolder: kinds[kinds.count - 1] = "Transformer"
@@ -233,19 +231,31 @@ extension ModelDirectory {
   /// `0_Transformer`.
   func ofEncoder() throws(BertQAError) -> ModelDirectory {
     guard !exists("config.json"), exists("modules.json"), let first = try modules().first,
-      try first.string("type")?.hasSuffix(".Transformer") == true, let folder = try first.string("path"),
-      !folder.contains("/"), exists("\(folder)/config.json")
+      try first.string("type")?.hasSuffix(".Transformer") == true
     else { return self }
-    return inFolder(folder)
+    let folder = inFolder(try Self.folder(of: first))
+    return folder.exists("config.json") ? folder : self
   }
 
-  /// Throws if there is an adapter, which transformers would apply to the model.
-  func refuseAdapter() throws(BertQAError) {
+  /// Returns the folder that an element of `modules.json` names, `1_Pooling` for `./1_Pooling/`; "" for the directory
+  /// itself.
+  static func folder(of module: ObjectReader) throws(BertQAError) -> String {
+    let path = try module.string("path") ?? ""
+    let parts = path.split(separator: "/").filter { $0 != "." }
+    guard !path.hasPrefix("/"), parts.count < 2, parts.allSatisfy({ isPlain(String($0)) }) else {
+      throw module.mismatch("path", .string(path), expected: "the name of a directory beside it")
+    }
+    return String(parts.first ?? "")
+  }
+
+  /// As `ofEncoder`. Throws if there is an adapter, which transformers would apply to the model.
+  func ofModel() throws(BertQAError) -> ModelDirectory {
+    let directory = try ofEncoder()
     let name = "adapter_config.json"
-    guard exists(name) else { return }
+    guard directory.exists(name) else { return directory }
     throw BertQAError(
       .unsupported,
-      "\(path(of: name)): an adapter of PEFT, which libbertqa does not apply: save the model that merge_and_unload "
-        + "returns")
+      "\(directory.path(of: name)): an adapter of PEFT, which libbertqa does not apply: save the model that "
+        + "merge_and_unload returns")
   }
 }

@@ -30,25 +30,6 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     static func == (a: Dense, b: Dense) -> Bool {
       (a.name, a.outs, a.hasBias, a.activation) == (b.name, b.outs, b.hasBias, b.activation)
     }
-
-    /// The names are those of PyTorch's classes.
-    enum Activation: String, Sendable, CaseIterable {
-      case tanh = "Tanh"
-      case identity = "Identity"
-      case relu = "ReLU"
-      case gelu = "GELU"
-      case silu = "SiLU"
-
-      var function: BertQACore.Activation {
-        switch self {
-        case .tanh: .tanh
-        case .identity: .identity
-        case .relu: .relu
-        case .gelu: .gelu
-        case .silu: .silu
-        }
-      }
-    }
   }
 
   /// False for models that have a vector per token or a weight per vocabulary piece in place of a text's vector.
@@ -108,7 +89,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     own[Key.pooling] = names.count == 1 ? names[0] : .array(names)
     if !dense.isEmpty { own[Key.dense] = .array(dense.map { .object($0.json) }) }
     own[Key.normalize] = .bool(normalizes)
-    own[Key.maxSequenceLength] = .number(JSON.Number(maxSequenceLength))
+    own[Key.maxSequenceLength] = .number(maxSequenceLength)
     if truncatesStart { own[Key.truncationSide] = .string("left") }
     prompts.write(to: &own)
     if lowercases { own[Key.lowercase] = .bool(true) }
@@ -148,6 +129,11 @@ struct EmbeddingConfiguration: Sendable, Equatable {
 }
 
 extension EmbeddingConfiguration.Dense {
+  /// By the names of PyTorch's classes.
+  private static let activations: [(name: String, function: Activation)] = [
+    ("Tanh", .tanh), ("Identity", .identity), ("ReLU", .relu), ("GELU", .gelu), ("SiLU", .silu),
+  ]
+
   private enum Key {
     static let name = "name"
     static let outs = "out_features"
@@ -168,28 +154,25 @@ extension EmbeddingConfiguration.Dense {
     if let path = try reader.string(Key.activation) {
       // "torch.nn.modules.activation.Tanh"
       let parts = path.split(separator: ".")
-      let known =
-        parts.count == 1 || parts.first == "torch" ? Activation(rawValue: String(parts.last ?? "")) : nil
-      guard let known else {
+      guard parts.count == 1 || parts.first == "torch",
+        let known = Self.activations.first(where: { $0.name == parts.last ?? "" })
+      else {
         throw BertQAError(
           .unsupported,
           "\(reader.file): \(quoted(Key.activation)) is \(quoted(path)); supported: torch's "
-            + Activation.allCases.map(\.rawValue).joined(separator: ", "))
+            + Self.activations.map(\.name).joined(separator: ", "))
       }
-      activation = known
+      activation = known.function
     }
   }
 
   var json: JSON.Object {
     var object = JSON.Object()
     object[Key.name] = .string(name)
-    object[Key.outs] = .number(JSON.Number(outs))
+    object[Key.outs] = .number(outs)
     object[Key.bias] = .bool(hasBias)
-    object[Key.activation] = .string(activation.rawValue)
+    let name = Self.activations.first { $0.function == activation }?.name
+    object[Key.activation] = name.map { .string($0) }
     return object
   }
-}
-
-extension JSON.Number {
-  init(_ value: Int) { self.init(double: Double(value), integer: Int64(value)) }
 }

@@ -220,11 +220,11 @@ extension EncoderFamily {
       biases: Biases(
         attention: .key("qkv_proj_bias"), intermediate: .key("mlp_fc1_bias"), output: .key("mlp_fc2_bias")),
       fixed: [
-        Setting("prenorm", .bool(false)), Setting("parallel_block", .bool(false)),
-        Setting("use_rms_norm", .bool(false)), Setting("causal", .bool(false)),
-        Setting("rotary_emb_interleaved", .bool(false)),
-        Setting("rotary_emb_fraction", .number(JSON.Number(double: 1, integer: 1))),
-        Setting("rotary_scaling_factor", .null), Setting("rotary_emb_scale_base", .null),
+        ("prenorm", .bool(false)), ("parallel_block", .bool(false)),
+        ("use_rms_norm", .bool(false)), ("causal", .bool(false)),
+        ("rotary_emb_interleaved", .bool(false)),
+        ("rotary_emb_fraction", .number(1)),
+        ("rotary_scaling_factor", .null), ("rotary_emb_scale_base", .null),
       ],
       rotaryTheta: "rotary_emb_base", hasOwnCode: true,
       defaults: Defaults(
@@ -251,9 +251,9 @@ extension EncoderFamily {
       configuration: ConfigurationKeys(
         biases: Biases(intermediate: .never),
         fixed: [
-          Setting("position_embedding_type", .string("rope")),
-          Setting("layer_norm_type", .string("layer_norm")),
-          Setting("pack_qkv", .bool(true)), Setting("logn_attention_scale", .bool(false)),
+          ("position_embedding_type", .string("rope")),
+          ("layer_norm_type", .string("layer_norm")),
+          ("pack_qkv", .bool(true)), ("logn_attention_scale", .bool(false)),
         ],
         rotaryTheta: "rope_theta", hasOwnCode: true,
         defaults: Defaults(tokenTypeCount: 1, fewestTokenTypes: 0)),
@@ -274,7 +274,7 @@ extension EncoderFamily {
     configuration: ConfigurationKeys(
       biases: Biases(intermediate: .never),
       fixed: [
-        Setting("position_embedding_type", .string("alibi")), Setting("feed_forward_type", .string("geglu")),
+        ("position_embedding_type", .string("alibi")), ("feed_forward_type", .string("geglu")),
       ],
       hasOwnCode: true, defaults: Defaults(maxPositions: 8192)),
     tensors: TensorNames(
@@ -293,7 +293,7 @@ extension EncoderFamily {
   static let jinaV3 = EncoderFamily(
     classPrefixes: ["XLMRoberta"],
     configuration: ConfigurationKeys(
-      paddingID: nil, fixed: [Setting("position_embedding_type", .string("rotary"))],
+      paddingID: nil, fixed: [("position_embedding_type", .string("rotary"))],
       rotaryTheta: "rotary_emb_base", hasOwnCode: true, hasTaskAdapters: true,
       defaults: Defaults(
         vocabSize: 250002, hiddenSize: 1024, layerCount: 24, headCount: 16, intermediateSize: 4096,
@@ -314,7 +314,7 @@ extension EncoderFamily {
     classPrefixes: ["MobileBert"],
     configuration: ConfigurationKeys(
       // That of PyTorch: transformers gives these norms none.
-      outputNormEps: 1e-5, fixed: [Setting("trigram_input", .bool(true))],
+      outputNormEps: 1e-5, fixed: [("trigram_input", .bool(true))],
       defaults: Defaults(
         hiddenSize: 512, layerCount: 24, headCount: 4, intermediateSize: 512, activation: "relu")),
     tensors: TensorNames(

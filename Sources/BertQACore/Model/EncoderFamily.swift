@@ -43,7 +43,7 @@ final class EncoderFamily: Sendable {
   }
 
   /// How a token gets its position.
-  enum Positions: Sendable, Equatable {
+  enum Positions: Sendable {
     /// A row of a table is added to the embedding; token 0 uses row 0.
     case table
     /// As `table`, but rows count only the tokens that are not `pad_token_id`, starting after the row of that
@@ -58,7 +58,7 @@ final class EncoderFamily: Sendable {
   }
 
   /// How attention uses the distance between two tokens.
-  enum RelativePositions: Sendable, Equatable {
+  enum RelativePositions: Sendable {
     case none
     /// A number per head and distance bucket is added to scores, the same in all layers.
     case bias
@@ -70,7 +70,7 @@ final class EncoderFamily: Sendable {
   }
 
   /// The row of the token type table that is added to a token's embedding, if the model has this table.
-  enum TokenTypes: Sendable, Equatable {
+  enum TokenTypes: Sendable {
     /// 0 for the first text of a pair, 1 for the second.
     case ofSegments
     /// Always 0: the family's tokenizers return no token types.
@@ -78,7 +78,7 @@ final class EncoderFamily: Sendable {
   }
 
   /// The width of embeddings, and how they become hidden vectors.
-  enum Embeddings: Sendable, Equatable {
+  enum Embeddings: Sendable {
     /// `hidden_size`: embeddings are hidden vectors.
     case hidden
     /// `embedding_size`. A linear layer of this name follows the embeddings' norm. If both sizes are equal,
@@ -90,7 +90,7 @@ final class EncoderFamily: Sendable {
   }
 
   /// The sharing of weights among layers.
-  enum LayerSharing: Sendable, Equatable {
+  enum LayerSharing: Sendable {
     case none
     /// `num_hidden_groups` groups of `inner_group_num` layers each. A layer of the model is a whole group,
     /// and neighbouring layers share it. Names have the group's index, this infix, and the index of the layer
@@ -99,7 +99,7 @@ final class EncoderFamily: Sendable {
   }
 
   /// The place and kind of the normalisation of the residual stream.
-  enum Norm: Sendable, Equatable {
+  enum Norm: Sendable {
     /// LayerNorm after each residual addition and after the embeddings (post-norm).
     case layerNormAfter
     /// LayerNorm of the inputs of attention and the feed-forward layer (pre-norm), after the embeddings and
@@ -127,7 +127,7 @@ final class EncoderFamily: Sendable {
   }
 
   /// The tokens that a token attends to.
-  enum AttentionSpan: Sendable, Equatable {
+  enum AttentionSpan: Sendable {
     /// The whole window.
     case window
     /// The whole window in some layers, a token's neighbours in the others: `AlternatingAttention`.
@@ -138,7 +138,7 @@ final class EncoderFamily: Sendable {
   }
 
   /// The layer between the vector of the first token and a classifier's outputs.
-  struct Pooler: Sendable, Equatable {
+  struct Pooler: Sendable {
     let module: String
     let activation: Activation
     /// True if there are checkpoints without this layer, whose classifiers read the first token's vector
@@ -163,7 +163,7 @@ final class EncoderFamily: Sendable {
   }
 
   /// The modules that have a bias.
-  struct Biases: Sendable, Equatable {
+  struct Biases: Sendable {
     var attention = Bias.always
     /// The modules of `intermediate` and `gate`.
     var intermediate = Bias.always
@@ -172,27 +172,8 @@ final class EncoderFamily: Sendable {
     var pooler = Bias.always
   }
 
-  /// A setting of `config.json` of which only one value is supported. An absent key has that value.
-  struct Setting: Sendable, Equatable {
-    let key: String
-    let value: JSON
-
-    init(_ key: String, _ value: JSON) {
-      self.key = key
-      self.value = value
-    }
-
-    /// True if `value` is the supported one. Numbers count by their value, however they are written.
-    func allows(_ other: JSON) -> Bool {
-      if case .number(let number) = value, case .number(let otherNumber) = other {
-        return number.double == otherNumber.double
-      }
-      return other == value
-    }
-  }
-
   /// The keys of `config.json`. The defaults are BERT's.
-  struct ConfigurationKeys: Sendable, Equatable {
+  struct ConfigurationKeys: Sendable {
     var hiddenSize = "hidden_size"
     var layerCount = "num_hidden_layers"
     var headCount = "num_attention_heads"
@@ -208,7 +189,8 @@ final class EncoderFamily: Sendable {
     /// For families that count positions after it; nil: the constant 1.
     var paddingID: String? = "pad_token_id"
     var biases = Biases()
-    var fixed: [Setting] = []
+    /// Settings of `config.json` of which only one value is supported. An absent key has that value.
+    var fixed: [(key: String, value: JSON)] = []
     /// The base of rotary positions, for families with one base for all layers.
     var rotaryTheta: String?
     /// True if `auto_map` names the code that this family stands for.
@@ -222,7 +204,7 @@ final class EncoderFamily: Sendable {
 
   /// The values for keys that `config.json` omits: the defaults of transformers' configuration class.
   /// The defaults here are BERT's.
-  struct Defaults: Sendable, Equatable {
+  struct Defaults: Sendable {
     var vocabSize = 30522
     var hiddenSize = 768
     /// Read if embeddings are projected.
@@ -240,7 +222,7 @@ final class EncoderFamily: Sendable {
   }
 
   /// The names of modules in checkpoints. A module's tensors have its name with ".weight" and ".bias".
-  struct TensorNames: Sendable, Equatable {
+  struct TensorNames: Sendable {
     /// The prefix of the encoder's names, which checkpoints of a bare encoder lack.
     let prefix: String
     let wordEmbeddings: String
@@ -268,7 +250,7 @@ final class EncoderFamily: Sendable {
   }
 
   /// The modules of a head that predicts masked words. Its last layer has the weights of the word embeddings.
-  struct MaskedWordNames: Sendable, Equatable {
+  struct MaskedWordNames: Sendable {
     let dense: String
     let norm: String
     /// The bias of the last layer.
@@ -277,13 +259,13 @@ final class EncoderFamily: Sendable {
     var activation: Activation?
   }
 
-  struct HeadBiases: Sendable, Equatable {
+  struct HeadBiases: Sendable {
     let query: String
     let value: String
   }
 
   /// The modules of one layer, to be appended to `TensorNames.layers` and the index.
-  struct LayerNames: Sendable, Equatable {
+  struct LayerNames: Sendable {
     /// The module of the query. If `key` and `value` are nil, it has the rows of query, key and value in this
     /// order.
     let query: String

@@ -98,7 +98,7 @@ extension HeadWeights {
       var width = input.vectorCount * hidden
       for dense in embedding?.dense ?? [] {
         let linear = try loader.dense(dense, ins: width)
-        layers.append(Layer(linear: linear, activation: dense.activation.function))
+        layers.append(Layer(linear: linear, activation: dense.activation))
         width = dense.outs
       }
     }

@@ -144,8 +144,8 @@ struct LateInteraction: Sendable, Equatable {
     let keys = Keys.pylate
     if let marker = query.marker { object[keys.queryMarker] = .string(marker) }
     if let marker = document.marker { object[keys.documentMarker] = .string(marker) }
-    object[keys.queryLength] = .number(JSON.Number(query.length))
-    object[keys.documentLength] = .number(JSON.Number(document.length))
+    object[keys.queryLength] = .number(query.length)
+    object[keys.documentLength] = .number(document.length)
     object[keys.attends] = .bool(attendsToExpansion)
     if let expansion { object[Key.expansion] = .string(expansion) }
     object["skiplist_words"] = .array(skipped.map { .string($0) })

@@ -78,8 +78,7 @@ final class LoadedModel: Sendable {
 
   /// Also reads `config.json`.
   convenience init(_ directory: ModelDirectory) throws(BertQAError) {
-    let directory = try directory.ofEncoder()
-    try directory.refuseAdapter()
+    let directory = try directory.ofModel()
     if let files = try PromptedModelFiles(directory) {
       try self.init(files)
       return

@@ -18,7 +18,7 @@ extension LocalAttention {
   /// As transformers does, the head determines which tokens are global.
   init(_ reader: ObjectReader, layerCount: Int, _ head: HeadKind) throws(BertQAError) {
     let key = "attention_window"
-    var widths = [JSON](repeating: reader.value(key) ?? .number(JSON.Number(512)), count: layerCount)
+    var widths = [JSON](repeating: reader.value(key) ?? .number(512), count: layerCount)
     if case .array(let own)? = reader.value(key) { widths = own }
     reaches = []
     for width in widths {

@@ -136,10 +136,7 @@ extension ModelConfiguration {
     switch family.relativePositions {
     case .none, .slopes: break
     case .bias:
-      let key = "relative_attention_num_buckets"
-      guard try reader.integer(key, in: 1...(1 << 16)) ?? 32 == 32 else {
-        throw Self.unsupported(reader, key, expected: "32")
-      }
+      try reader.require("relative_attention_num_buckets", .number(DistanceBuckets.biasCount))
     case .disentangled: try readDisentangled(reader)
     }
     switch family.layerSharing {
@@ -174,7 +171,7 @@ extension ModelConfiguration {
       switch name {
       case "cls": classifierPooling = .first
       case "mean": classifierPooling = .mean
-      default: throw Self.unsupported(reader, key, expected: "\"cls\" or \"mean\"")
+      default: throw reader.unsupported(key, expected: "\"cls\" or \"mean\"")
       }
     }
   }
@@ -182,14 +179,12 @@ extension ModelConfiguration {
   private mutating func readDisentangled(_ reader: ObjectReader) throws(BertQAError) {
     disentangled = try DisentangledAttention(reader, maxPositions: maxPositions)
     guard try reader.integer("conv_kernel_size", in: 0...(1 << 16)) ?? 0 == 0 else {
-      throw Self.unsupported(reader, "conv_kernel_size", expected: "0 (no convolution layer)")
+      throw reader.unsupported("conv_kernel_size", expected: "0 (no convolution layer)")
     }
     for (key, value) in [
       ("embedding_size", hiddenSize), ("pooler_hidden_size", hiddenSize), ("attention_head_size", headSize),
     ] {
-      guard try reader.integer(key, in: Limit.width) ?? value == value else {
-        throw Self.unsupported(reader, key, expected: "\(value)")
-      }
+      try reader.require(key, .number(value))
     }
   }
 
@@ -225,15 +220,6 @@ extension ModelConfiguration {
     static let padding = 0...(1 << 20)
   }
 
-  private static func unsupported(
-    _ reader: ObjectReader, _ key: String, expected: String
-  ) -> BertQAError {
-    BertQAError(
-      .unsupported,
-      "\(reader.file): \(quoted(key)) is \(reader.value(key)?.summary ?? "null"); "
-        + "only \(expected) is supported")
-  }
-
   /// - Parameters:
   ///   - name: the default if the file does not have the key.
   ///   - isGated: accepts the names of gated linear units as well.
@@ -253,24 +239,15 @@ extension ModelConfiguration {
     _ reader: ObjectReader, _ family: EncoderFamily
   ) throws(BertQAError) {
     // Families without a table ignore its value ("sans_pos").
-    if family.tensors.positionEmbeddings != nil,
-      try reader.string("position_embedding_type") ?? "absolute" != "absolute"
-    {
-      throw unsupported(reader, "position_embedding_type", expected: "\"absolute\"")
+    if family.tensors.positionEmbeddings != nil {
+      try reader.require("position_embedding_type", .string("absolute"))
     }
-    for setting in family.configuration.fixed {
-      guard let value = reader.value(setting.key), !setting.allows(value) else { continue }
-      throw unsupported(reader, setting.key, expected: setting.value.summary)
-    }
-    for key in ["is_decoder", "add_cross_attention", "is_causal"] {
-      if try reader.bool(key) == true { throw unsupported(reader, key, expected: "false") }
-    }
+    for (key, value) in family.configuration.fixed { try reader.require(key, value) }
+    for key in ["is_decoder", "add_cross_attention", "is_causal"] { try reader.require(key, .bool(false)) }
     if let pruned = try reader.reader("pruned_heads"), !pruned.object.members.isEmpty {
-      throw unsupported(reader, "pruned_heads", expected: "{}")
+      throw reader.unsupported("pruned_heads", expected: "{}")
     }
-    if reader.value("quantization_config") != nil {
-      throw unsupported(reader, "quantization_config", expected: "null")
-    }
+    try reader.require("quantization_config", .null)
   }
 
   /// Reads the names and the meaning of a classifier's outputs, as transformers 5 does: ignores names if their number

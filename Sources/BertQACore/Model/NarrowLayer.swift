@@ -77,7 +77,7 @@ extension NarrowLayer<LinearWeights, NormWeights> {
 
 extension EncoderFamily {
   /// The modules of a `NarrowLayer`. Each has the modules "dense" and "LayerNorm".
-  struct NarrowNames: Sendable, Equatable {
+  struct NarrowNames: Sendable {
     let input: String
     let attention: String
     let output: String

@@ -3,7 +3,7 @@
 ///
 /// Such a model has an encoder of one of the families, an LSTM that reads words in both directions, and layers that
 /// score spans of words for labels.
-struct PromptedEntities: Sendable, Equatable {
+struct PromptedEntities: Sendable {
   /// What the last layers score for a label.
   enum SpanMode: String {
     /// Every span, by vectors of its first and its last word.

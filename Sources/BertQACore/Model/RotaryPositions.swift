@@ -48,10 +48,6 @@ extension RotaryPositions {
 
   /// Rejects positions that are scaled for texts longer than those of the training.
   static func checkIsPlain(_ rope: ObjectReader) throws(BertQAError) {
-    for key in ["rope_type", "type"] {
-      guard let type = try rope.string(key), type != "default" else { continue }
-      throw BertQAError(
-        .unsupported, "\(rope.file): \(quoted(key)) is \(quoted(type)); only \"default\" is supported")
-    }
+    for key in ["rope_type", "type"] { try rope.require(key, .string("default")) }
   }
 }

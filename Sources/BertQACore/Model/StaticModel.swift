@@ -63,7 +63,7 @@ final class StaticModel: Sendable {
       form = .sentenceTransformers
       let modules = try directory.modules()
       try Self.checkModules(modules)
-      normalizes = modules.count == 2
+      normalizes = modules.count > 1
       prompts = try EmbeddingPrompts(directory)
       let own = directory.inFolder(folder)
       tokenizer = try TokenizerFiles(tokenizerJSONAlone: own)
@@ -100,7 +100,7 @@ final class StaticModel: Sendable {
     let kinds = try modules.map { module throws(BertQAError) in
       String(try module.string("type")?.split(separator: ".").last ?? "")
     }
-    guard kinds == ["StaticEmbedding"] || kinds == ["StaticEmbedding", "Normalize"] else {
+    guard kinds.dropFirst().allSatisfy({ $0 == "Normalize" }) else {
       throw BertQAError(
         .unsupported,
         "\(modules[0].file): modules \(kinds.prefix(8).map(quoted).joined(separator: ", ")); supported behind "
@@ -132,12 +132,7 @@ extension ModelDirectory {
     guard exists("modules.json"), let first = try modules().first,
       try first.string("type")?.hasSuffix(".StaticEmbedding") == true
     else { return nil }
-    let folder = try first.string("path") ?? ""
-    if folder.isEmpty || folder == "." { return "" }
-    guard !folder.contains("/"), ModelDirectory.isPlain(folder) else {
-      throw first.mismatch("path", .string(folder), expected: "the name of a directory beside it")
-    }
-    return folder
+    return try Self.folder(of: first)
   }
 }
 

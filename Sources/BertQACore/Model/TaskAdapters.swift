@@ -23,7 +23,7 @@ struct TaskAdapters: Sendable, Equatable {
     let alpha = try reader.number("lora_alpha") ?? 1
     guard alpha.magnitude <= 1e6 else {
       throw reader.mismatch(
-        "lora_alpha", .number(JSON.Number(double: alpha, integer: nil)), expected: "up to 1e6")
+        "lora_alpha", .number(alpha), expected: "up to 1e6")
     }
     scale = Float(alpha / Double(rank))
   }

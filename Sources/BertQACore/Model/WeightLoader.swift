@@ -10,7 +10,7 @@ struct WeightLoader {
   var adapters: TaskAdapters?
   private let read = Names()
   /// The memory that the views point into.
-  private(set) var owners: [any AnyObject & Sendable]
+  var owners: [any AnyObject & Sendable] { read.owners }
 
   /// - Parameters:
   ///   - prefix: of the names that are asked for.
@@ -20,11 +20,16 @@ struct WeightLoader {
     self.prefix = prefix
     self.ownPrefix = ownPrefix
     self.monitor = monitor
-    owners = checkpoint.shards.map(\.file)
+    read.owners = checkpoint.shards.map(\.file)
   }
 
-  /// The names of tensors that were asked for.
-  private final class Names { var names: Set<String> = [] }
+  /// The names of tensors that were asked for, and the memory of these tensors.
+  private final class Names {
+    var names: Set<String> = []
+    var owners: [any AnyObject & Sendable] = []
+    /// Those that were of double precision.
+    var converted: [String: Checkpoint.Tensor] = [:]
+  }
 
   /// The names of the checkpoint's tensors that were not asked for, without the scales and sums of int8 weights.
   var unread: [String] {
@@ -62,7 +67,7 @@ struct WeightLoader {
     }
     var loader = WeightLoader(try Checkpoint(directory), prefix: "", directory.monitor)
     let own = try loader.linear("linear", outs: module.outs, ins: ins, hasBias: module.hasBias)
-    owners += loader.owners
+    read.owners += loader.owners
     return LinearWeights(
       weight: own.weight.named("\(module.name).\(own.weight.name)"),
       bias: own.bias.map { $0.named("\(module.name).\($0.name)") })
@@ -75,7 +80,7 @@ struct WeightLoader {
   ) throws(BertQAError) -> TensorView {
     let rowSize = tensor.rowWidth * tensor.dataType.size
     let bytes = try SharedBuffer<UInt8>(count: count * rowSize)
-    owners.append(bytes)
+    read.owners.append(bytes)
     for row in 0..<count {
       UnsafeMutableRawBufferPointer(start: bytes.base + row * rowSize, count: rowSize)
         .copyMemory(
@@ -87,7 +92,7 @@ struct WeightLoader {
     ) throws(BertQAError) -> UnsafeBufferPointer<Number>? {
       guard let all else { return nil }
       let copy = try SharedBuffer<Number>(count: count)
-      owners.append(copy)
+      read.owners.append(copy)
       for row in 0..<count { copy.base[row] = all[place(row)] }
       return UnsafeBufferPointer(start: copy.base, count: count)
     }
@@ -181,7 +186,7 @@ struct WeightLoader {
   /// Loads a matrix of any shape. One of int8 has no scales: its numbers are the integers.
   func table(_ name: String) throws(BertQAError) -> TensorView {
     let expected = "\(DataType.allCases.map(\.rawValue).joined(separator: " or ")) [rows, width]"
-    guard let tensor = try checkpoint.tensor(name) else { throw missing(name, expected: expected) }
+    guard let tensor = try stored(name) else { throw missing(name, expected: expected) }
     guard let type = DataType(rawValue: tensor.type.name), tensor.shape.count == 2,
       (1...Self.tableLimit).contains(tensor.shape[0]), (1...Self.tableLimit).contains(tensor.shape[1])
     else { throw Expectation.mismatch(tensor, expected: expected) }
@@ -195,25 +200,12 @@ struct WeightLoader {
 
   /// Returns a vector of at least `count` floating-point numbers, of any precision.
   func numbers(_ name: String, atLeast count: Int) throws(BertQAError) -> [Float] {
-    let elements = try elements(name, ["F32", "F64", "F16", "BF16"], atLeast: count)
-    if elements.type.bits < 64 {
-      let view = try floats(name, shape: elements.shape)
-      return [Float](unsafeUninitializedCapacity: view.rowCount) { numbers, count in
-        guard let base = numbers.baseAddress else { return }
-        view.copyFloats(rows: 0..<view.rowCount, to: base)
-        count = view.rowCount
-      }
+    let view = try floats(name, shape: elements(name, ["F32", "F16", "BF16"], atLeast: count).shape)
+    return [Float](unsafeUninitializedCapacity: view.rowCount) { numbers, count in
+      guard let base = numbers.baseAddress else { return }
+      view.copyFloats(rows: 0..<view.rowCount, to: base)
+      count = view.rowCount
     }
-    var numbers: [Float] = []
-    for index in 0..<elements.shape[0] {
-      let number = elements.bytes.loadUnaligned(fromByteOffset: 8 * index, as: Double.self)
-      guard number.isFinite else {
-        throw BertQAError(
-          .invalidModel, "\(elements.file): tensor \(quoted(name)): element \(index) is an infinity or NaN")
-      }
-      numbers.append(Float(number))
-    }
-    return numbers
   }
 
   /// Returns a vector of at least `count` integers in 0 ..< limit.
@@ -241,7 +233,7 @@ struct WeightLoader {
     _ name: String, _ types: [String], atLeast count: Int
   ) throws(BertQAError) -> Checkpoint.Tensor {
     let expected = "\(types.joined(separator: " or ")) of one dimension with at least \(count) elements"
-    guard let tensor = try checkpoint.tensor(name) else { throw missing(name, expected: expected) }
+    guard let tensor = try stored(name) else { throw missing(name, expected: expected) }
     guard types.contains(tensor.type.name), tensor.shape.count == 1,
       (count...max(count, Self.tableLimit)).contains(tensor.shape[0])
     else { throw Expectation.mismatch(tensor, expected: expected) }
@@ -281,18 +273,38 @@ struct WeightLoader {
       return bytes.bindMemory(to: Element.self)
     }
     let copy = try SharedBuffer<Element>(copying: bytes)
-    owners.append(copy)
+    read.owners.append(copy)
     return UnsafeBufferPointer(start: copy.base, count: copy.count)
   }
 
-  /// Finds a tensor by its name or by the same name with the checkpoint's own prefix.
+  /// Finds a tensor by its name or by the same name with the checkpoint's own prefix. Numbers of double precision
+  /// become floats.
   private func stored(_ name: String) throws(BertQAError) -> Checkpoint.Tensor? {
     var found = try checkpoint.tensor(name)
     if found == nil, name.hasPrefix(prefix) {
       found = try checkpoint.tensor(ownPrefix + name.dropFirst(prefix.count))
     }
-    if let found { read.names.insert(found.name) }
-    return found
+    guard let found else { return nil }
+    read.names.insert(found.name)
+    guard found.type.name == "F64" else { return found }
+    if let known = read.converted[found.name] { return known }
+    let single = try single(found)
+    read.converted[found.name] = single
+    return single
+  }
+
+  private func single(_ tensor: Checkpoint.Tensor) throws(BertQAError) -> Checkpoint.Tensor {
+    let floats = try SharedBuffer<Float>(count: tensor.bytes.count / MemoryLayout<Double>.size)
+    read.owners.append(floats)
+    for index in 0..<floats.count {
+      if index % Self.checkInterval == 0 { try monitor?.check() }
+      let number = tensor.bytes.loadUnaligned(
+        fromByteOffset: index * MemoryLayout<Double>.size, as: Double.self)
+      floats.base[index] = Float(number)
+    }
+    return Checkpoint.Tensor(
+      name: tensor.name, file: tensor.file, type: SafetensorsType(.f32), shape: tensor.shape,
+      bytes: UnsafeRawBufferPointer(UnsafeBufferPointer(start: floats.base, count: floats.count)))
   }
 
   /// Finds a tensor by its name or its alias.

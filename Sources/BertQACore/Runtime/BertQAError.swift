@@ -50,11 +50,18 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
 
   /// Throws `.invalidArgument` if the argument `name` is outside the range that the documentation allows.
   static func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(BertQAError) {
-    guard range.contains(value) else {
-      throw BertQAError(
-        .invalidArgument, argument: name,
-        "is \(value), but must be \(range.lowerBound) to \(range.upperBound)")
-    }
+    let hasMaximum = range.upperBound < Int.max
+    try check(
+      name, value, range.contains(value),
+      hasMaximum ? "\(range.lowerBound) to \(range.upperBound)" : "at least \(range.lowerBound)")
+  }
+
+  /// Throws `.invalidArgument` unless the value of the argument `name` is allowed.
+  static func check(
+    _ name: String, _ value: some Any, _ isAllowed: Bool, _ allowed: String
+  ) throws(BertQAError) {
+    if isAllowed { return }
+    throw BertQAError(.invalidArgument, argument: name, "is \(value), but must be \(allowed)")
   }
 
   /// Returns the same failure for item `index` of the array argument `collection`.

@@ -5,10 +5,7 @@ public enum WorkerThreads {
   /// Sets the maximum number of threads that work at once in this process, callers included; 0: as many as
   /// the process may run on. Contexts loaded later with 0 threads use it; running calls keep what they have.
   public static func setCount(_ count: Int) throws(BertQAError) {
-    guard (0...maximumCount).contains(count) else {
-      throw BertQAError(
-        .invalidArgument, argument: "threads", "is \(count), but must be 0 to \(maximumCount)")
-    }
+    try BertQAError.check("threads", count, 0...maximumCount)
     ThreadPool.setSize(count)
   }
 

@@ -94,10 +94,8 @@ extension TrainOptions {
     try BertQAError.check("max_vocabulary", maxVocabulary, 1...WordCountModel.vocabularyLimit)
     try BertQAError.check("max_iterations", maxIterations, 1...Int(Int32.max))
     try BertQAError.check("threads", threads, 0...1024)
-    guard folds == 0 || (2...Self.foldLimit).contains(folds) else {
-      throw BertQAError(
-        .invalidArgument, argument: "folds", "is \(folds), but must be 0 or 2 to \(Self.foldLimit)")
-    }
+    try BertQAError.check(
+      "folds", folds, folds == 0 || (2...Self.foldLimit).contains(folds), "0 or 2 to \(Self.foldLimit)")
     guard folds > 0 || features != .auto else {
       throw BertQAError(
         .invalidArgument, argument: "features", "is auto, which needs a cross-validation, but folds is 0")
@@ -117,24 +115,16 @@ extension TrainOptions {
         .invalidArgument, argument: "calibrate",
         "needs a cross-validation, because a model is overconfident on its training texts, but folds is 0")
     }
-    try Self.check(
+    try BertQAError.check(
       "max_document_fraction", maxDocumentFraction, maxDocumentFraction > 0 && maxDocumentFraction <= 1,
       "above 0 and at most 1")
-    if let c { try Self.check("c", c, (1e-9...1e9).contains(c), "1e-9 to 1e9") }
-    try Self.check("alpha", alpha, alpha > 0 && alpha <= 1e6, "above 0 and at most 1e6")
-    try Self.check("tolerance", tolerance, tolerance > 0 && tolerance.isFinite, "a positive number")
+    if let c { try BertQAError.check("c", c, (1e-9...1e9).contains(c), "1e-9 to 1e9") }
+    try BertQAError.check("alpha", alpha, alpha > 0 && alpha <= 1e6, "above 0 and at most 1e6")
+    try BertQAError.check("tolerance", tolerance, tolerance > 0 && tolerance.isFinite, "a positive number")
   }
 
   /// - Parameter features: not `auto`.
   func inverseStrength(_ features: TrainingFeatures) -> Double { c ?? (features == .embedding ? 10 : 1) }
 
   private static let foldLimit = 1000
-
-  private static func check(
-    _ name: String, _ value: Double, _ isAllowed: Bool, _ allowed: String
-  ) throws(BertQAError) {
-    guard isAllowed else {
-      throw BertQAError(.invalidArgument, argument: name, "is \(value), but must be \(allowed)")
-    }
-  }
 }

@@ -18,11 +18,7 @@ final class WordCountClassifier: Sendable {
   func classifyEach(
     _ texts: [TextPair], _ options: ClassifyOptions
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
-    guard (0...Int(Int32.max)).contains(options.contributions) else {
-      throw BertQAError(
-        .invalidArgument, argument: "contributions",
-        "is \(options.contributions), but must be 0 to \(Int32.max)")
-    }
+    try BertQAError.check("contributions", options.contributions, 0...Int(Int32.max))
     try options.validate(for: .singleLabel)
     guard options.labels.isEmpty else { throw Hypotheses.wrongModel("this one counts words") }
     let monitor = CallMonitor(options.call)

@@ -1,16 +1,28 @@
 import BertQACore
 import CBertQAHeader
 
-@_cdecl("bertqa_entity_list_create")
-public func bertqa_entity_list_create(
-  _ text: UnsafePointer<CChar>?, _ length: Int, _ ranges: UnsafePointer<bertqa_labelled_range>?, _ count: Int,
-  _ call: UnsafePointer<bertqa_call_options>?, _ list: UnsafeMutablePointer<OpaquePointer?>?
+/// Makes a list of entities of a text.
+/// - Parameter count: of the array that the list is made of.
+private func createdList(
+  _ list: UnsafeMutablePointer<OpaquePointer?>?, of text: UnsafePointer<CChar>?, _ length: Int, _ count: Int,
+  _ call: UnsafePointer<bertqa_call_options>?,
+  _ body: (UnsafeBufferPointer<UInt8>, CallOptions, CallMonitor) throws(BertQAError) -> EntityList
 ) -> bertqa_status {
   created(list, "list") { () throws(BertQAError) in
     try checkCount(count)
     let call = try callOptions(call)
     let monitor = CallMonitor(call)
-    let text = try textArgument(text, length, "text")
+    let made = try body(textArgument(text, length, "text"), call, monitor)
+    return try EntityListHandle(made, monitor)
+  }
+}
+
+@_cdecl("bertqa_entity_list_create")
+public func bertqa_entity_list_create(
+  _ text: UnsafePointer<CChar>?, _ length: Int, _ ranges: UnsafePointer<bertqa_labelled_range>?, _ count: Int,
+  _ call: UnsafePointer<bertqa_call_options>?, _ list: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  createdList(list, of: text, length, count, call) { text, call, monitor throws(BertQAError) in
     var parts = try [(label: String, bytes: TextRange, score: Float, reason: EntityReason?)](
       checkedCapacity: count, monitor)
     var labels: [[UInt8]: String] = [:]
@@ -30,7 +42,7 @@ public func bertqa_entity_list_create(
       parts.append(
         (label, TextRange(start: Int(range.bytes.start), end: Int(range.bytes.end)), range.score, nil))
     }
-    return try EntityListHandle(try EntityList(of: text, parts, call: call), monitor)
+    return try EntityList(of: text, parts, call: call)
   }
 }
 
@@ -52,13 +64,9 @@ public func bertqa_everywhere(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ lists: UnsafePointer<OpaquePointer?>?, _ list_count: Int,
   _ call: UnsafePointer<bertqa_call_options>?, _ list: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  created(list, "list") { () throws(BertQAError) in
-    try checkCount(list_count)
-    let call = try callOptions(call)
-    let monitor = CallMonitor(call)
-    let text = try textArgument(text, length, "text")
+  createdList(list, of: text, length, list_count, call) { text, call, monitor throws(BertQAError) in
     let merged = try EntityList(merging: try entities(lists, list_count, monitor), of: text, call: call)
-    return try EntityListHandle(try merged.everywhere(in: text, call: call), monitor)
+    return try merged.everywhere(in: text, call: call)
   }
 }
 
@@ -69,15 +77,11 @@ public func bertqa_apply_lists(
   _ deny_count: Int, _ call: UnsafePointer<bertqa_call_options>?,
   _ list: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  created(list, "list") { () throws(BertQAError) in
-    try checkCount(list_count)
-    let call = try callOptions(call)
-    let monitor = CallMonitor(call)
-    let text = try textArgument(text, length, "text")
+  createdList(list, of: text, length, list_count, call) { text, call, monitor throws(BertQAError) in
     let known = try TextLists(
       allow: try texts(allow, allow_count, "allow", "allow_count") ?? [],
       deny: try texts(deny, deny_count, "deny", "deny_count") ?? [], call: call)
     let merged = try EntityList(merging: try entities(lists, list_count, monitor), of: text, call: call)
-    return try EntityListHandle(try merged.applying(known, in: text, call: call), monitor)
+    return try merged.applying(known, in: text, call: call)
   }
 }

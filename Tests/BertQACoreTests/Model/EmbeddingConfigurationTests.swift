@@ -302,6 +302,19 @@ struct EmbeddingConfigurationTests {
     #expect(error.status == .io && error.message.contains("has neither vocab.txt"), "\(error)")
   }
 
+  /// A path may be spelled with dots, and a vector of length 1 be scaled again.
+  @Test func modulesInOtherWords() throws {
+    try write(modules: ["Transformer", "Pooling"], pooling: "\"pooling_mode\": \"cls\"")
+    let modules = [
+      (".", "Transformer"), ("./1_Pooling/", "Pooling"), ("2_Normalize", "Normalize"), ("", "Normalize"),
+    ]
+    try directory.write(
+      "[\(modules.map { "{\"path\": \"\($0)\", \"type\": \"\($1)\"}" }.joined(separator: ", "))]",
+      to: "modules.json")
+    let found = try read()
+    #expect(found.pooling == .first && found.normalizes)
+  }
+
   @Test func otherContradictions() throws {
     try write(modules: ["Transformer", "Pooling"], pooling: "\"word_embedding_dimension\": 9")
     #expect(try refusal().status == .invalidModel)

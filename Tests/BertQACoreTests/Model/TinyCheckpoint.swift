@@ -183,6 +183,7 @@ struct TinyCheckpoint {
   private static func encode(_ values: [Float], _ type: String) -> [UInt8] {
     values.flatMap { value -> [UInt8] in
       switch type {
+      case "F64": withUnsafeBytes(of: Double(value).bitPattern, Array.init)
       case "F16": withUnsafeBytes(of: Float16(value).bitPattern, Array.init)
       case "BF16": withUnsafeBytes(of: UInt16(value.bitPattern >> 16), Array.init)
       default: withUnsafeBytes(of: value.bitPattern, Array.init)

@@ -75,15 +75,17 @@ class Static:
         (directory / "config.json").write_text(json.dumps(config))
         return directory
 
-    def save_module(self, directory, folder="0_StaticEmbedding", normalizes=True):
+    def save_module(self, directory, folder="0_StaticEmbedding", normalizes=1):
         """As sentence-transformers does."""
         (directory / folder).mkdir(parents=True, exist_ok=True)
         save_file({"embedding.weight": self.table}, directory / folder / "model.safetensors")
         self.tokenizer.save(str(directory / folder / "tokenizer.json"))
         package = "sentence_transformers.models."
         modules = [{"idx": 0, "name": "0", "path": folder, "type": package + "StaticEmbedding"}]
-        if normalizes:
-            modules.append({"idx": 1, "name": "1", "path": "1_Normalize", "type": package + "Normalize"})
+        for index in range(1, normalizes + 1):
+            modules.append(
+                {"idx": index, "name": str(index), "path": f"{index}_Normalize", "type": package + "Normalize"}
+            )
         (directory / "modules.json").write_text(json.dumps(modules))
         return directory
 
@@ -147,8 +149,8 @@ def test_no_limit(tmp_path):
         matches(context.embed(TEXTS, truncate=True), [model.vector(text) for text in TEXTS])
 
 
-@pytest.mark.parametrize("folder", ["", "0_StaticEmbedding"])
-@pytest.mark.parametrize("normalizes", [True, False])
+@pytest.mark.parametrize("folder", ["", "0_StaticEmbedding", ".", "./0_StaticEmbedding/"])
+@pytest.mark.parametrize("normalizes", [0, 1, 2])
 def test_a_module_of_sentence_transformers(folder, normalizes, tmp_path):
     model = Static("WordPiece")
     model.tokenizer.enable_truncation(30)

@@ -55,7 +55,8 @@ def test_code_points(kind, tmp_path):
 
 
 BEHAVIORS = ["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
-PATTERNS = ["-", "--", " ", "abab", "", *map(Regex, [r"\s+", r"\s", r"\d{1,3}", r"\p{N}", "x", ""])]
+EXPRESSIONS = [r"\s+", r"\s", r"\d{1,3}", r"\p{N}", r"\w+", "[0-9]", r"\p{P}", "x", ""]
+PATTERNS = ["-", "--", " ", "abab", "", *map(Regex, EXPRESSIONS)]
 
 
 @pytest.mark.parametrize("behavior", BEHAVIORS)

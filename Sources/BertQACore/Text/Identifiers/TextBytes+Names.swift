@@ -170,19 +170,14 @@ extension TextBytes {
     return start..<urlEnd(from: position)
   }
 
-  private enum AddressCharacter {
-    case letter
-    /// White space, or punctuation of scripts that put no space after it.
-    case end
-  }
-
-  private func addressCharacter(at position: Int) -> AddressCharacter {
+  /// True for white space, and for punctuation of scripts that put no space after it.
+  private func endsAddress(at position: Int) -> Bool {
     let unit = UTF8Codec.decode(bytes, at: position)
-    if unit.isWhiteSpace { return .end }
     switch unit.unicodeScalar.properties.generalCategory {
-    case .initialPunctuation, .finalPunctuation, .openPunctuation, .closePunctuation, .control: return .end
-    case .otherPunctuation: return .end
-    default: return .letter
+    case .initialPunctuation, .finalPunctuation, .openPunctuation, .closePunctuation, .otherPunctuation,
+      .control:
+      return true
+    default: return unit.isWhiteSpace
     }
   }
 
@@ -207,7 +202,7 @@ extension TextBytes {
       case UInt8(ascii: "{"): curly += 1
       case UInt8(ascii: "}") where curly == 0: break scan
       case UInt8(ascii: "}"): curly -= 1
-      case 0x80...: if addressCharacter(at: end) == .end { break scan }
+      case 0x80...: if endsAddress(at: end) { break scan }
       default: break
       }
       end += self[end] < 0x80 ? 1 : UTF8Codec.decode(bytes, at: end).size

@@ -9,7 +9,7 @@ struct VersionContext {
     words: """
       v ver version versions versionen versión versione versão release released releases rev revision build \
       firmware upgrade upgraded update updated bump bumped downgrade downgraded changelog since tag patch \
-      hotfix rc changes § section sections sec subsection clause clauses subclause paragraph article chapter \
+      hotfix rc changes section sections sec subsection clause clauses subclause paragraph article chapter \
       appendix annex abschnitt kapitel ziffer artikel oid
       """)
   private static let suffixes: [StaticString] = [
@@ -51,17 +51,15 @@ struct VersionContext {
     var position = start
     for _ in 0..<2 {
       let low = max(0, position - 24)
-      while position > low, !TextBytes.isLetter(text[position - 1]), text[position - 1] < 0x80 {
+      while position > low, text.letterSize(before: position, begin: low) == 0 {
+        if text.has("§", at: position - 2) { return true }
         if text[position - 1] == UInt8(ascii: "\n") || text.isDigit(position - 1) { return false }
         position -= 1
       }
       let end = position
-      while position > low, TextBytes.isLetter(text[position - 1]) || text[position - 1] >= 0x80 {
-        position -= 1
-      }
+      while case let size = text.letterSize(before: position, begin: low), size > 0 { position -= size }
       guard position < end else { return false }
-      let word = text.bytes[position..<end].map { TextBytes.isLetter($0) ? $0 | 0x20 : $0 }
-      if Self.words.contains(String(decoding: word, as: UTF8.self)) { return true }
+      if Self.words.contains(text.spelling(position..<end)) { return true }
     }
     return false
   }

@@ -148,7 +148,12 @@ extension Pipeline {
       }
       entries.append((id, try AddedToken(ObjectReader(file: settings.file, object: object))))
     }
-    return entries.sorted { $0.id < $1.id }.map(\.token)
+    return byID(entries)
+  }
+
+  @inline(never)
+  static func byID(_ entries: [(id: Int, token: AddedToken)]) -> [AddedToken] {
+    entries.sorted { $0.id < $1.id }.map(\.token)
   }
 
   private static func symbols(_ source: SentencePieceModel) -> [AddedToken] {

@@ -60,7 +60,7 @@ extension Pipeline {
       return SplitStep(O200KPattern(), behavior, inverted: inverted)
     }
     if let pattern = TiktokenPattern(expression) { return SplitStep(pattern, behavior, inverted: inverted) }
-    if let (characters, limit) = runs[expression] {
+    if let (characters, limit) = run(expression) {
       return limit == 1
         ? SplitStep(ClassPattern(characters), behavior, inverted: inverted)
         : SplitStep(RunPattern(characters, limit: limit), behavior, inverted: inverted)
@@ -72,16 +72,27 @@ extension Pipeline {
     throw BertQAError(
       .unsupported,
       "\(file): a Split has the regular expression \(quoted(expression)), which is not supported; supported: "
-        + "those of GPT-2, cl100k (Llama 3), Qwen 2 and o200k, \(runs.keys.sorted().joined(separator: ", ")), "
-        + "and texts without special characters")
+        + "those of GPT-2, cl100k (Llama 3), Qwen 2 and o200k, \(classes.map(\.name).joined(separator: ", ")), "
+        + "each of these with + or {1,3}, and texts without special characters")
   }
 
-  private static var runs: [String: (CharacterClass, Int)] {
+  /// Returns the class of characters and the length of the longest run that an expression such as `\d{1,3}` matches.
+  private static func run(_ expression: String) -> (CharacterClass, limit: Int)? {
+    for (name, characters) in classes where expression.hasPrefix(name) {
+      switch expression.dropFirst(name.count) {
+      case "": return (characters, 1)
+      case "+": return (characters, .max)
+      case "{1,3}": return (characters, 3)
+      default: return nil
+      }
+    }
+    return nil
+  }
+
+  private static var classes: [(name: String, characters: CharacterClass)] {
     [
-      #"\s"#: (.space, 1), #"\s+"#: (.space, .max),
-      #"\d"#: (.digit, 1), #"\d+"#: (.digit, .max), #"\d{1,3}"#: (.digit, 3),
-      #"\p{N}"#: (.number, 1), #"\p{N}+"#: (.number, .max), #"\p{N}{1,3}"#: (.number, 3),
-      #"\p{L}+"#: (.letter, .max),
+      (#"\s"#, .space), (#"\w"#, .regexWord), (#"\d"#, .digit), ("[0-9]", .asciiDigit), (#"\p{L}"#, .letter),
+      (#"\p{N}"#, .number), (#"\p{P}"#, .regexPunctuation),
     ]
   }
 }

@@ -220,14 +220,14 @@ extension TokenizerFiles {
     let file = try directory.file(name, limit: ModelFile.jsonLimit)
     files.append((name, file))
     let reader = try ObjectReader(file, directory.monitor)
-    var entries: [(id: Int32, token: AddedToken)] = []
+    var entries: [(id: Int, token: AddedToken)] = []
     for member in reader.object.members {
       guard let id = Pipeline.tokenID(member.value) else {
         throw reader.mismatch(member.key, member.value, expected: "an id")
       }
-      entries.append((id, AddedToken(member.key)))
+      entries.append((Int(id), AddedToken(member.key)))
     }
-    return entries.sorted { $0.id < $1.id }.map(\.token)
+    return Pipeline.byID(entries)
   }
 
   /// Reads `vocab.json` and `merges.txt` as a RoBERTa's, with the settings of `tokenizer_config.json`.

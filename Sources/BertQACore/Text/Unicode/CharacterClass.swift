@@ -18,7 +18,7 @@ struct CharacterClass: OptionSet, Sendable {
   static let lower = CharacterClass(rawValue: 32)
   /// `\d`
   static let digit = CharacterClass(rawValue: 64)
-  /// `\w`
+  /// A character of a word to the pre-tokenizer Whitespace and to added tokens.
   static let word = CharacterClass(rawValue: 128)
   /// A digit to the pre-tokenizer Digits.
   static let numeric = CharacterClass(rawValue: 256)
@@ -26,6 +26,12 @@ struct CharacterClass: OptionSet, Sendable {
   static let punctuation = CharacterClass(rawValue: 512)
   /// Dropped by the normalizer StripAccents.
   static let accent = CharacterClass(rawValue: 1024)
+  /// `\w`
+  static let regexWord = CharacterClass(rawValue: 2048)
+  /// `\p{P}`
+  static let regexPunctuation = CharacterClass(rawValue: 4096)
+  /// `[0-9]`
+  static let asciiDigit = CharacterClass(rawValue: 8192)
 
   /// The classes of every code point, for inner loops.
   struct Table: @unchecked Sendable {

@@ -40,7 +40,7 @@ struct WordPieceModel: TokenModel {
     // Old files lack the type.
     try model.require("type", .string("WordPiece"))
     try model.require("continuing_subword_prefix", .string("##"))
-    try model.require("max_input_chars_per_word", .number(.init(double: 100, integer: 100)))
+    try model.require("max_input_chars_per_word", .number(100))
   }
 
   func makeScanner(

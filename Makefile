@@ -37,7 +37,7 @@ export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 .PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-python-long test-parity test-genuine \
   test-debian test-hosts cross-arm64 test-arm64 topics-model manifests fuzz fuzz-replay sanitize faults forks kills linear million \
   differential soak reproducible test-long \
-  accuracy bench bench-quick bench-sequence setup install uninstall \
+  accuracy bench bench-quick bench-sequence setup setup-tools install uninstall \
   sqlite tarball deb wheel models-large static dist-binary test-packages dist sbom abi-baseline clean
 
 ##@ Use
@@ -71,23 +71,26 @@ clean: ## remove the build's files
 
 check: lint test-swift ## format, layers, and the core's tests: under a minute once they are built
 
-lint: # what needs no build
+lint: $(lint_after) # what needs no build
 	$(SWIFT) format lint --strict --parallel --recursive Sources Tests Package.swift
 	Tests/format.sh
 	$(PYTHON) Tests/layers.py
 	Scripts/manifests.sh --check
 	$(PYTHON) Scripts/abi.py --check
 
-# Two at a time: first what needs no build, beside the build; then the tests in C. The others use all processors.
-test_parts := lint test-consumer test-c test-swift test-python
-test: setup ## set up the requirements, build, then run test_parts
-	@$(MAKE) --no-print-directory -j 2 --output-sync=target all c-kernels $(filter lint test-consumer,$(test_parts))
-	@$(MAKE) --no-print-directory -o all -o c-kernels -j 2 --output-sync=target $(filter test-c,$(test_parts))
-	@$(MAKE) --no-print-directory -o all $(filter test-swift test-python,$(test_parts))
+# Two at a time, in an order in which what needs no build runs beside the build, which uses one processor most of the
+# time, and the tests in Swift, whose build waits for the other, begin last. The tests in Python use all processors.
+test_parts := test-consumer lint test-c test-swift test-python
+test: setup-tools ## set up the requirements, build, then run test_parts
+	@$(MAKE) --no-print-directory -o setup-tools lint_after=setup -j 2 --output-sync=target all setup c-kernels $(filter-out test-python,$(test_parts))
+	@$(MAKE) --no-print-directory -o all test-python
 	@Tests/skipped.sh
 
-setup: ## install tools from Debian, and a venv with pinned packages
-	@Scripts/setup-tests.sh $(venv) $(PYTHON)
+setup: setup-tools ## install tools from Debian, and a venv with pinned packages
+	@Scripts/setup-venv.sh $(venv) $(PYTHON)
+
+setup-tools: # before a build too, where the compilers are missing
+	@Scripts/setup-tools.sh $(PYTHON)
 
 test-swift: ## the core's tests
 	Tests/swift.sh

@@ -13,7 +13,8 @@ build() { # compiler flags...: the test as $out/kernels_test
 }
 
 skipped=$out/skipped
-build "${CC:-cc}" -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
+# -g1 gives reports their lines. Variables, which -g adds, take the compiler 40 % of its time.
+build "${CC:-cc}" -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover
 "$out/kernels_test" > "$out/log" || { cat "$out/log"; exit 1; }
 cat "$out/log"
 sed -n 's/^\(.*\): skipped, \(.*\)/\1: \2/p' "$out/log" > "$skipped"

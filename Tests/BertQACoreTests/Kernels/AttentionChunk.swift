@@ -4,7 +4,7 @@ import Testing
 @testable import BertQACore
 
 /// q, k, v of two heads side by side; tests compute the second.
-struct AttentionChunk {
+struct AttentionChunk: Sendable {
   enum Kernel { case f32, s8 }
 
   let headDim: Int
@@ -85,7 +85,7 @@ func withAttentionCall(
 }
 
 /// The numbers that attention adds to scores, by tokens of the chunk.
-struct AddedToScores {
+struct AddedToScores: Sendable {
   var bias: (@Sendable (_ query: Int, _ key: Int) -> Float)?
   /// 0: none
   var band = 0

@@ -227,27 +227,21 @@ likeliest: str = context.rank("O", ["Romeo", "computer"])[0].text
 """
 
 
-def mypy(*arguments, cwd):
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cwd / "cache", *arguments]
-    result = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
-    return result.returncode, result.stdout + result.stderr
-
-
 def test_types(tmp_path):
-    """The package, and programs that use it, pass mypy --strict."""
+    """The package, and programs that use it, pass mypy --strict, which finds the errors of one that does not."""
     shutil.copytree(PACKAGE / "bertqa", tmp_path / "bertqa", ignore=shutil.ignore_patterns("__pycache__"))
     assert (tmp_path / "bertqa" / "py.typed").exists()
     shutil.copy(PACKAGE / "pyproject.toml", tmp_path)
-    code, output = mypy("-p", "bertqa", cwd=tmp_path)
-    assert code == 0, output
     (tmp_path / "program.py").write_text(PROGRAM)
-    code, output = mypy("program.py", cwd=tmp_path)
-    assert code == 0, output
     (tmp_path / "wrong.py").write_text(
         PROGRAM + "number: int = first\ncontext.answer('Who?', 'Ann.', topk=1)\nresult.answer.text\n"
     )
-    code, output = mypy("wrong.py", cwd=tmp_path)
-    assert code == 1 and output.count("error:") == 3, output
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull]
+    result = subprocess.run(
+        [*command, "bertqa", "program.py", "wrong.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    errors = [line for line in result.stdout.splitlines() if "error:" in line]
+    assert len(errors) == 3 and all(line.startswith("wrong.py:") for line in errors), result.stdout + result.stderr
 
 
 def test_python_m_is_the_tool(tmp_path):

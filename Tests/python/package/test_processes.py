@@ -103,7 +103,7 @@ def resident_bytes():
 
 
 def test_memory_is_flat(tiny):
-    """10,000 calls of each kind after 1,000 to warm up: at most 2 MiB more."""
+    """2,000 calls of each kind after 500 to warm up: at most 400 KiB more, 200 bytes for each round of calls."""
     document, prepared = words(40), tiny.prepare(words(40))
 
     def calls(count):
@@ -120,10 +120,10 @@ def test_memory_is_flat(tiny):
                     wrong()
         gc.collect()
 
-    calls(1000)
+    calls(500)
     before = resident_bytes()
-    calls(10000)
-    assert resident_bytes() - before < 2 << 20
+    calls(2000)
+    assert resident_bytes() - before < 400 << 10
 
 
 def test_contexts_come_and_go(tiny):

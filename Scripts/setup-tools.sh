@@ -1,11 +1,8 @@
 #!/bin/sh
-# Sets up the requirements of `make test`: Debian packages of tools (installed if run as root, otherwise
-# listed), and a virtual environment with pinned Python packages.
-# usage: setup-tests.sh VENV PYTHON
+# Installs the Debian packages that `make test` needs, if run as root, and otherwise lists those that are missing.
+# usage: setup-tools.sh PYTHON
 set -e
-venv=$1
-python=$2
-cd "$(dirname "$0")/.."
+python=$1
 
 missing=
 need() { # need COMMAND PACKAGE
@@ -70,17 +67,4 @@ if [ -n "$missing" ]; then
     echo "make test needs these Debian packages: apt-get install$missing" >&2
     exit 1
   fi
-fi
-
-install() { # install REQUIREMENTS MARK: unless already installed
-  if ! cmp -s "$1" "$venv/$2"; then
-    "$python" -m venv "$venv"
-    "$venv/bin/pip" install -q --disable-pip-version-check -r "$1"
-    cp "$1" "$venv/$2"
-  fi
-}
-install Tests/python/requirements.txt installed.txt
-# Half a gigabyte, which is useful only with Java; its tests are skipped without it.
-if command -v java > /dev/null 2>&1; then
-  install Tests/python/spark/requirements.txt installed-spark.txt
 fi

@@ -79,7 +79,7 @@ import Testing
         "xhttp://a.de", "postgres://ann:pw@host:5432/db", "redis://:pw@host:6379/0", "file:///home/ann/a.txt",
         "mongodb+srv://ann:p%40w@c0.example.net/db?w=majority", "jdbc:oracle:thin:ann/pw@//host:1521/svc",
         "rtsp://admin:12345@192.168.1.64:554/a", "smb://DOMAIN;ann:pw@host/share", "s3://b/ann@b.de/a.txt",
-        "mailto:a@b.de?subject=x&cc=c@d.org", "sip:ann:pw@b.de:5060;transport=tcp", "SIPS:ann@b.de",
+        "sip:ann:pw@b.de:5060;transport=tcp", "SIPS:ann@b.de",
         #"https:\/\/b.de\/u\/ann%40c.de"#,
         // A path on another machine.
         "git@example.org:org/repo.git", "ann@host.example.org:/home/ann/x", "ann@host.example.org:~ann/x",
@@ -102,7 +102,7 @@ import Testing
     // An address without a path, and a number as people write it.
     #expect(try found("ann@b.de:5432 ann@b.de:see") == ["EMAIL ann@b.de", "EMAIL ann@b.de"])
     #expect(try found("tel:030 901820, SIP:+49 30 901820") == ["PHONE 030 901820", "PHONE +49 30 901820"])
-    #expect(try found("url:https://a.de <mailto:a@b.de>") == ["URL https://a.de", "URL mailto:a@b.de"])
+    #expect(try found("url:https://a.de <mailto:a@b.de?subject=x>") == ["URL https://a.de", "EMAIL a@b.de"])
   }
 
   @Test func internetAddresses() throws {

@@ -108,8 +108,9 @@ extension TextBytes {
   }
 
   private static let longestScheme = 32
-  /// Schemes of addresses without slashes. The word "tel:" more often stands before a number as people write it.
-  private static let plainSchemes: [StaticString] = ["mailto:", "sip:", "sips:", "xmpp:", "jdbc:"]
+  /// Schemes of addresses without slashes. What follows "mailto:" and "tel:" is found as it is elsewhere, so that one
+  /// person has one pseudonym.
+  private static let plainSchemes: [StaticString] = ["sip:", "sips:", "xmpp:", "jdbc:"]
 
   /// Returns the place behind the scheme of an address (RFC 3986, 3.1) and its slashes; nil if there is none.
   private func schemeEnd(at start: Int) -> Int? {

@@ -21,7 +21,8 @@ struct ModelChoice {
       "number format of the arithmetic: {}; default auto"),
     OptionRow(
       .isa, value: "I", choices: instructionSets.map(\.key), "instruction set: {}; default auto",
-      detail: "'auto' is the best one of this CPU except avx512_amx, which changes how Linux treats the process."),
+      detail:
+        "'auto' is the best one of this CPU except avx512_amx, which changes how Linux treats the process."),
     OptionRow(
       .load, value: "HOW", choices: loads.map(\.key),
       "how the model's files are loaded: {}; default mmap",

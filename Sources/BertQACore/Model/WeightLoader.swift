@@ -185,7 +185,7 @@ struct WeightLoader {
 
   /// Loads a matrix of any shape. One of int8 has no scales: its numbers are the integers.
   func table(_ name: String) throws(BertQAError) -> TensorView {
-    let expected = "\(DataType.allCases.map(\.rawValue).joined(separator: " or ")) [rows, width]"
+    let expected = "\(Expectation.listed(DataType.allCases.map(\.rawValue))) [rows, width]"
     guard let tensor = try stored(name) else { throw missing(name, expected: expected) }
     guard let type = DataType(rawValue: tensor.type.name), tensor.shape.count == 2,
       (1...Self.tableLimit).contains(tensor.shape[0]), (1...Self.tableLimit).contains(tensor.shape[1])
@@ -232,7 +232,7 @@ struct WeightLoader {
   private func elements(
     _ name: String, _ types: [String], atLeast count: Int
   ) throws(BertQAError) -> Checkpoint.Tensor {
-    let expected = "\(types.joined(separator: " or ")) of one dimension with at least \(count) elements"
+    let expected = "\(Expectation.listed(types)) of one dimension with at least \(count) elements"
     guard let tensor = try stored(name) else { throw missing(name, expected: expected) }
     guard types.contains(tensor.type.name), tensor.shape.count == 1,
       (count...max(count, Self.tableLimit)).contains(tensor.shape[0])
@@ -331,7 +331,12 @@ extension WeightLoader {
     let shape: [Int]
 
     var description: String {
-      "\(types.map(\.rawValue).joined(separator: " or ")) \(described(shape: shape))"
+      "\(Self.listed(types.map(\.rawValue))) \(described(shape: shape))"
+    }
+
+    /// Returns the types as messages list them: F64 is read where F32 is.
+    static func listed(_ types: [String]) -> String {
+      (types.contains("F32") ? types + ["F64"] : types).joined(separator: " or ")
     }
 
     func dataType(of tensor: Checkpoint.Tensor) throws(BertQAError) -> DataType {

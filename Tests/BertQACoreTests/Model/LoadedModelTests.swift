@@ -7,17 +7,11 @@ struct LoadedModelTests {
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func load() throws -> LoadedModel { try LoadedModel(ModelDirectory(path: directory.path)) }
-
-  private func refusal(_ checkpoint: TinyCheckpoint) throws -> BertQAError {
-    try directory.refusal(checkpoint)
-  }
-
   @Test(arguments: TinyCheckpoint.families, [ModelTask.answer, .classify, .embed, .entities])
   func findsEveryTensor(family: EncoderFamily, task: ModelTask) throws {
     let checkpoint = TinyCheckpoint(family, task: task)
     try checkpoint.write(to: directory)
-    let model = try load()
+    let model = try directory.loadedModel()
     try model.withTensors { tensors in
       #expect(tensors.count == checkpoint.tensors.count)
       for tensor in tensors {
@@ -53,13 +47,15 @@ struct LoadedModelTests {
       var checkpoint = TinyCheckpoint(.mobileBert, task: .classify)
       checkpoint.config["classifier_activation"] = isSet.map(JSON.bool)
       try checkpoint.write(to: directory)
-      #expect(try load().head.layers.count == layers)
+      #expect(try directory.loadedModel().head.layers.count == layers)
       checkpoint.rename { $0.contains("pooler") ? nil : $0 }
       try checkpoint.write(to: directory)
       if layers == 1 {
-        #expect(try load().ignoredTensors.isEmpty)
+        #expect(try directory.loadedModel().ignoredTensors.isEmpty)
       } else {
-        #expect(failure { _ = try load() }?.message.contains("mobilebert.pooler.dense.weight") == true)
+        #expect(
+          failure { _ = try directory.loadedModel() }?.message.contains("mobilebert.pooler.dense.weight")
+            == true)
       }
     }
   }
@@ -84,13 +80,13 @@ struct LoadedModelTests {
       // MPNet's own spellings are not among the pieces.
       try directory.write("{\"tokenizer_class\": \"BertTokenizer\"}", to: "tokenizer_config.json")
       if task == .embed || task == .answer && family != .modernBert {
-        #expect(try load().configuration.architecture.task == task)
+        #expect(try directory.loadedModel().configuration.architecture.task == task)
         let other = try TemporaryDirectory()
         try Quantizer.quantize(ModelDirectory(path: directory.path), to: other.file("int8"))
         let again = try LoadedModel(ModelDirectory(path: other.file("int8")))
         #expect(again.configuration.architecture.task == task)
       } else {
-        let error = try #require(failure { _ = try load() })
+        let error = try #require(failure { _ = try directory.loadedModel() })
         #expect(
           error.status == .unsupported && error.message.contains("set \"architectures\" to"), "\(error)")
       }
@@ -109,7 +105,9 @@ struct LoadedModelTests {
     var ernie = TinyCheckpoint(.ernie, task: .embed)
     ernie.config["use_task_id"] = .bool(true)
     try ernie.write(to: directory)
-    #expect(try #require(failure { _ = try load() }).message.contains("task_type_embeddings.weight"))
+    #expect(
+      try #require(failure { _ = try directory.loadedModel() }).message.contains(
+        "task_type_embeddings.weight"))
     let tasks = (0..<24).map { Float($0 % 7) / 8 }
     ernie.tensors["ernie.embeddings.task_type_embeddings.weight"] = tensor(tasks)
     try ernie.write(to: directory)
@@ -132,7 +130,7 @@ struct LoadedModelTests {
     var checkpoint = TinyCheckpoint(.modernBert)
     checkpoint.config["position_embedding_type"] = .string("sans_pos")
     try checkpoint.write(to: directory)
-    #expect(try load().encoder.positionEmbeddings == nil)
+    #expect(try directory.loadedModel().encoder.positionEmbeddings == nil)
   }
 
   /// An added token without a row in the table is text, as are its letters.
@@ -140,7 +138,7 @@ struct LoadedModelTests {
     try TinyCheckpoint(.bert, task: .embed).write(to: directory)
     let tokens = (10..<14).map { "\"\($0)\": {\"content\": \"<\($0)>\"}" }.joined(separator: ", ")
     try directory.write("{\"added_tokens_decoder\": {\(tokens)}}", to: "tokenizer_config.json")
-    let model = try load()
+    let model = try directory.loadedModel()
     #expect(model.tokenizer.vocabularySize == 12)
     let tokenizer = try #require(try model.tokenizer.makeTokenizer() as? PipelineTokenizer)
     #expect(tokenizer.tokens("<11>").ids == [11])
@@ -151,7 +149,8 @@ struct LoadedModelTests {
     var checkpoint = TinyCheckpoint()
     checkpoint.vocabulary += ["a", "b", "c"]
     try checkpoint.write(to: directory)
-    #expect(try #require(failure { _ = try load() }).message.contains("belongs to another model"))
+    #expect(
+      try #require(failure { _ = try directory.loadedModel() }).message.contains("belongs to another model"))
   }
 
   /// A change to a checkpoint that must not change its values.
@@ -212,7 +211,7 @@ struct LoadedModelTests {
     let plain = try TemporaryDirectory()
     try TinyCheckpoint(variant.family).write(to: plain)
     let expected = try LoadedModel(ModelDirectory(path: plain.path))
-    let model = try load()
+    let model = try directory.loadedModel()
     #expect(model.configuration == expected.configuration)
     let names = model.withTensors { $0.map(\.name) }
     #expect(names == expected.withTensors { $0.map(\.name) })
@@ -225,18 +224,18 @@ struct LoadedModelTests {
       var checkpoint = TinyCheckpoint(task: .classify)
       checkpoint.rename { $0.hasPrefix("bert.pooler.dense") ? name + $0.dropFirst(17) : $0 }
       try checkpoint.write(to: directory)
-      #expect(try load().head.linears.count == 2)
+      #expect(try directory.loadedModel().head.linears.count == 2)
       checkpoint.tensors["\(name).bias"] = nil
       #expect(
-        try refusal(checkpoint).message.contains("tensor \"bert.pooler.dense.bias\" is missing"))
+        try directory.refusal(checkpoint).message.contains("tensor \"bert.pooler.dense.bias\" is missing"))
       checkpoint.tensors["\(name).weight"] = nil
       try checkpoint.write(to: directory)
-      #expect(try load().head.linears.map(\.weight.shape) == [[3, 8]])
+      #expect(try directory.loadedModel().head.linears.map(\.weight.shape) == [[3, 8]])
     }
     // DistilBERT's is never left out.
     var checkpoint = TinyCheckpoint(.distilBert, task: .classify)
     checkpoint.rename { $0.hasPrefix("pre_classifier") ? nil : $0 }
-    #expect(try refusal(checkpoint).message.contains("tensor \"pre_classifier.weight\" is missing"))
+    #expect(try directory.refusal(checkpoint).message.contains("tensor \"pre_classifier.weight\" is missing"))
   }
 
   /// The layers' weights are one group's, however many layers there are.
@@ -245,16 +244,18 @@ struct LoadedModelTests {
     func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
     checkpoint.config["num_hidden_layers"] = integer(5)
     try checkpoint.write(to: directory)
-    let two = try load()
+    let two = try directory.loadedModel()
     #expect(two.encoder.layers.count == 2 && two.encoder.layerOrder == [0, 0, 0, 1, 1])
     checkpoint.config["num_hidden_groups"] = integer(1)
     checkpoint.tensors = checkpoint.tensors.filter { !$0.key.contains("groups.1.") }
     try checkpoint.write(to: directory)
-    let one = try load()
+    let one = try directory.loadedModel()
     #expect(one.encoder.layers.count == 1 && one.encoder.layerOrder == [0, 0, 0, 0, 0])
     one.withTensors { #expect($0.count == checkpoint.tensors.count) }
     checkpoint.config["inner_group_num"] = integer(2)
-    #expect(try refusal(checkpoint).message.contains("albert_layer_groups.0.albert_layers.1.attention.query"))
+    #expect(
+      try directory.refusal(checkpoint).message.contains(
+        "albert_layer_groups.0.albert_layers.1.attention.query"))
   }
 
   /// Where embeddings are as wide as hidden vectors, only some families project them.
@@ -264,16 +265,8 @@ struct LoadedModelTests {
       var checkpoint = TinyCheckpoint(family, hidden: TinyCheckpoint.projectedEmbeddingSize)
       if !isProjected { checkpoint.rename { $0.contains("embeddings_project") ? nil : $0 } }
       try checkpoint.write(to: directory)
-      #expect((try load().encoder.embeddingProjection != nil) == isProjected)
+      #expect((try directory.loadedModel().encoder.embeddingProjection != nil) == isProjected)
     }
-  }
-}
-
-extension TemporaryDirectory {
-  /// The error of loading a checkpoint, which is written here.
-  func refusal(_ checkpoint: TinyCheckpoint) throws -> BertQAError {
-    try checkpoint.write(to: self)
-    return try #require(failure { _ = try LoadedModel(ModelDirectory(path: path)) })
   }
 }
 

@@ -8,12 +8,6 @@ struct RefusedModelTests {
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func load() throws -> LoadedModel { try LoadedModel(ModelDirectory(path: directory.path)) }
-
-  private func refusal(_ checkpoint: TinyCheckpoint) throws -> BertQAError {
-    try directory.refusal(checkpoint)
-  }
-
   @Test(arguments: [
     "bert.embeddings.word_embeddings.weight", "bert.embeddings.position_embeddings.weight",
     "bert.embeddings.token_type_embeddings.weight", "bert.embeddings.LayerNorm.bias",
@@ -25,19 +19,19 @@ struct RefusedModelTests {
     let tensor = try #require(whole.tensors[name])
     let file = directory.file("model.safetensors")
     let isMatrix = tensor.shape.count == 2
-    let types = isMatrix ? "F32 or F16 or BF16 or I8" : "F32 or F16 or BF16"
+    let types = isMatrix ? "F32 or F16 or BF16 or I8 or F64" : "F32 or F16 or BF16 or F64"
 
     var checkpoint = whole
     checkpoint.tensors[name] = nil
     #expect(
-      try refusal(checkpoint)
+      try directory.refusal(checkpoint)
         == BertQAError(
           .invalidModel, "\(file): tensor \"\(name)\" is missing, expected \(types) \(tensor.shape)"))
 
     checkpoint.tensors[name] = .init(
       type: tensor.type, shape: tensor.shape + [1], bytes: tensor.bytes)
     #expect(
-      try refusal(checkpoint)
+      try directory.refusal(checkpoint)
         == BertQAError(
           .invalidModel,
           "\(file): tensor \"\(name)\" is F32 \(tensor.shape + [1]), expected \(types) \(tensor.shape)"))
@@ -45,15 +39,15 @@ struct RefusedModelTests {
     checkpoint.tensors[name] = .init(
       type: "I32", shape: tensor.shape, bytes: tensor.bytes)
     #expect(
-      try refusal(checkpoint).message
+      try directory.refusal(checkpoint).message
         == "\(file): tensor \"\(name)\" is I32 \(tensor.shape), expected \(types) \(tensor.shape)")
 
     checkpoint.tensors[name] = .init(
       type: "I8", shape: tensor.shape, bytes: tensor.bytes.dropLast(tensor.bytes.count * 3 / 4))
     #expect(
-      try refusal(checkpoint).message.contains(
+      try directory.refusal(checkpoint).message.contains(
         isMatrix
-          ? "tensor \"\(name)_scale\" is missing, expected F32 [\(tensor.shape[0])]"
+          ? "tensor \"\(name)_scale\" is missing, expected F32 or F64 [\(tensor.shape[0])]"
           : "is I8 \(tensor.shape), expected \(types)"))
   }
 
@@ -61,8 +55,8 @@ struct RefusedModelTests {
     var checkpoint = TinyCheckpoint(task: .classify)
     checkpoint.config["id2label"] = nil
     #expect(
-      try refusal(checkpoint).message.hasSuffix(
-        "tensor \"classifier.weight\" is F32 [3, 8], expected F32 or F16 or BF16 or I8 [2, 8]"))
+      try directory.refusal(checkpoint).message.hasSuffix(
+        "tensor \"classifier.weight\" is F32 [3, 8], expected F32 or F16 or BF16 or I8 or F64 [2, 8]"))
   }
 
   /// Every parameter, in every floating-point form.
@@ -75,7 +69,7 @@ struct RefusedModelTests {
       let size = tensor.bytes.count / tensor.shape.reduce(1, *)
       damaged.tensors[name]?.bytes.replaceSubrange(
         tensor.bytes.count - size..<tensor.bytes.count, with: [UInt8](repeating: 0xFF, count: size))
-      let error = try refusal(damaged)
+      let error = try directory.refusal(damaged)
       #expect(error.status == .invalidModel)
       #expect(error.message.contains("tensor \"\(name)\": element"), "\(error)")
     }
@@ -119,13 +113,13 @@ struct RefusedModelTests {
     for (value, text) in [(Float.nan, "nan"), (.infinity, "inf")] {
       checkpoint.tensors["\(name)_scale"] = scales(value)
       #expect(
-        try refusal(checkpoint).message.hasSuffix(
+        try directory.refusal(checkpoint).message.hasSuffix(
           "tensor \"\(name)_scale\": element 15 is \(text), expected a finite number"))
     }
     checkpoint.tensors["\(name)_scale"] = scales(0.25)
     try checkpoint.write(to: directory)
     func values() throws -> [Float]? {
-      try load().withTensors { $0.first { $0.name == name }?.floats }
+      try directory.loadedModel().withTensors { $0.first { $0.name == name }?.floats }
     }
     let expected = Array(repeating: Float(1), count: 120) + Array(repeating: 0.25, count: 8)
     #expect(try values() == expected)
@@ -137,14 +131,14 @@ struct RefusedModelTests {
 
     checkpoint.tensors["\(name)_sum"] = .init(type: "I32", shape: [1], bytes: [8, 0, 0, 0])
     #expect(
-      try refusal(checkpoint).message.hasSuffix(
+      try directory.refusal(checkpoint).message.hasSuffix(
         "tensor \"\(name)_sum\" is I32 [1], expected I32 [16]"))
   }
 
   @Test func comparesVocabularyAndEmbeddings() throws {
     var checkpoint = TinyCheckpoint()
     checkpoint.vocabulary += ["a", "b", "c"]
-    let error = try refusal(checkpoint)
+    let error = try directory.refusal(checkpoint)
     #expect(error.status == .invalidModel)
     #expect(error.message.hasPrefix("\(directory.file("vocab.txt")): 13 pieces"))
     #expect(error.message.contains("\"vocab_size\" 12"))
@@ -152,16 +146,16 @@ struct RefusedModelTests {
     checkpoint = TinyCheckpoint()
     checkpoint.config["vocab_size"] = .number(.init(double: 13, integer: 13))
     #expect(
-      try refusal(checkpoint).message.hasSuffix(
+      try directory.refusal(checkpoint).message.hasSuffix(
         "tensor \"bert.embeddings.word_embeddings.weight\" is F32 [12, 8], "
-          + "expected F32 or F16 or BF16 or I8 [13, 8]"))
+          + "expected F32 or F16 or BF16 or I8 or F64 [13, 8]"))
   }
 
   @Test(arguments: ["config.json", "vocab.txt", "model.safetensors"])
   func saysWhichFileIsMissing(name: String) throws {
     try TinyCheckpoint().write(to: directory)
     try directory.remove(name)
-    let error = try #require(failure { _ = try load() })
+    let error = try #require(failure { _ = try directory.loadedModel() })
     #expect(error.status == .io)
     #expect(error.message.contains(name))
     #expect(error.message.hasPrefix(directory.path))
@@ -180,7 +174,7 @@ struct RefusedModelTests {
     try TinyCheckpoint().write(to: directory, shards: 2)
     try directory.write(
       "{\"weight_map\": {\"qa_outputs.bias\": \"\(name)\"}}", to: "model.safetensors.index.json")
-    let error = try #require(failure { _ = try load() })
+    let error = try #require(failure { _ = try directory.loadedModel() })
     #expect(error.status == .invalidModel)
     #expect(error.message.hasSuffix("expected the name of a file in the same directory"))
   }
@@ -191,7 +185,7 @@ struct RefusedModelTests {
     let text = try directory.text(index)
     func message(_ text: String) throws -> String {
       try directory.write(text, to: index)
-      return try #require(failure { _ = try load() }).message
+      return try #require(failure { _ = try directory.loadedModel() }).message
     }
     #expect(try message("[]").hasSuffix("expected a JSON object"))
     #expect(try message("{}").hasSuffix("\"weight_map\" is missing"))

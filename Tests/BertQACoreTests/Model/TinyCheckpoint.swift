@@ -1,3 +1,5 @@
+import Testing
+
 @testable import BertQACore
 
 /// A small checkpoint with random weights that tests bend and write.
@@ -278,5 +280,15 @@ extension LoadedModel {
     defer { withExtendedLifetime(self) {} }
     let plan = QuantizationPlan(self)
     return try body(plan.quantized.map(\.tensor) + plan.kept)
+  }
+}
+
+extension TemporaryDirectory {
+  func loadedModel() throws -> LoadedModel { try LoadedModel(ModelDirectory(path: path)) }
+
+  /// The error of loading a checkpoint, which is written here.
+  func refusal(_ checkpoint: TinyCheckpoint) throws -> BertQAError {
+    try checkpoint.write(to: self)
+    return try #require(failure { _ = try loadedModel() })
   }
 }

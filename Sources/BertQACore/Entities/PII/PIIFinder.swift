@@ -44,7 +44,7 @@ struct PIIFinder {
     switch ByteKind(byte) {
     case .other: return position + 1
     case .at:
-      guard let address = text.email(around: position) else { break }
+      guard !kinds.isDisjoint(with: [.email, .url]), let address = text.email(around: position) else { break }
       if kinds.contains(.url), let range = text.remotePath(behind: address) {
         return try keepAround(range, .url)
       }

@@ -78,11 +78,50 @@ struct PhoneContext {
       order orders invoice isbn issn doi id ids uid uuid ref reference version ver build sku ticket issue case \
       account serial tracking parcel shipment batch lot part item article product ean upc gtin asin policy \
       contract bestellung bestellnummer rechnung rechnungsnummer kundennummer auftrag auftragsnummer artikel \
-      commande facture pedido factura ordine fattura order_id timestamp epoch unix date time pid port line row \
+      commande facture pedido factura ordine fattura order_id timestamp epoch unix date time pid line row \
       page pages price total amount sum eur usd gbp chf lat lon lng latitude longitude sha md hash commit \
       transaction txn receipt booking imei iccid vat ssn zip sequence offset size bytes count number_of hex \
-      siret siren tva mwst ust gst hst steuernummer partita piva regon krs nip kvk ondernemingsnummer cvr \
-      organisasjonsnummer orgnr ičo dič инн кпп огрн снилс abn acn arbn \
-      oid key token code pin ieee ansi clause section dfars nummer pmid arxiv patent rfc iso din model population ts
+      siret siren tva iva mwst ust gst hst steuernummer partita piva regon krs nip kvk ondernemingsnummer cvr \
+      organisasjonsnummer orgnr ičo dič инн кпп огрн снилс бик αφμ abn acn arbn \
+      oid key token code pin ieee ansi clause section dfars nummer pmid arxiv patent rfc iso din model population ts \
+      nhs ird routing bankgiro plusgiro
+      """)
+}
+
+/// Numbers of houses, which are often before a telephone number.
+extension PhoneFinder {
+  private static let longestHouseNumber = 4
+  private static let mostStreetWords = 4
+  private static let longestStreet = 48
+
+  /// True if a group of digits is a number after a street's name: `Hauptstr. 5`, `Calle de la Luna 12`.
+  func isHouseNumber(_ group: Range<Int>) -> Bool {
+    guard group.count <= Self.longestHouseNumber, text.isDigit(group.lowerBound) else { return false }
+    let low = max(0, group.lowerBound - Self.longestStreet)
+    var position = group.lowerBound
+    for _ in 0..<Self.mostStreetWords {
+      while [0x20, 0x2C, 0x2D, 0x2E].contains(text[position - 1]), position > low { position -= 1 }
+      let end = position
+      while case let size = text.letterSize(before: position, begin: low), size > 0 { position -= size }
+      if position == end { return false }
+      let word = text.spelling(position..<end)
+      if Self.streetWords.contains(word) || Self.streetEndings.contains(where: word.hasSuffix) { return true }
+    }
+    return false
+  }
+
+  private static let streetWords = Set(
+    words: """
+      street st road rd avenue ave lane drive boulevard blvd square place apt apartment suite unit flat floor rue bd quai \
+      impasse chemin calle avenida avda av plaza paseo carrera rua praça travessa via viale piazza corso largo ulica ul \
+      aleja al plac ulice náměstí utca út tér ул улица улице проспект пр переулок пер шоссе вул вулиця cadde caddesi cad \
+      sokak sokağı sok strada οδός λεωφόρος
+      """)
+
+  /// Of words for streets in languages that write them as one word.
+  private static let streetEndings = Set(
+    words: """
+      straße strasse str gasse weg platz allee ring damm ufer straat laan plein gracht kade gatan gata vägen gaten \
+      veien gade vej katu tie kuja
       """)
 }

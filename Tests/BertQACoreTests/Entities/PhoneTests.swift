@@ -87,7 +87,8 @@ import Testing
       "\"GET /a HTTP/1.1\" 200 1234567 \"-\"", "〒100-0001",
       // Months of a period, hours, numbers with a check digit.
       "01/2015 - 12/2019, 03/2020 - 11/2026", "06/2020-12/2021", "03.2015 - 09.2018", "012.345.678-90",
-      "RG 0123 456-7",
+      "RG 0123 456-7", "q31 0 43-21 11-20", "no date before 01/01/0001",
+      "0 0 400000",
     ])
     try expect(["+33.612345678", "+1.2125551234", "02110-13010"])
     #expect(try found("Tel.-030 901820") == ["PHONE 030 901820"])
@@ -96,6 +97,7 @@ import Testing
   /// A number ends where its country's lengths and groups do.
   @Test func besideOtherDigits() throws {
     for (text, expected) in [
+      ("27.11.2026 030 901820 12:30", ["PHONE 030 901820"]), ("12,50 € 030 901820", ["PHONE 030 901820"]),
       ("Tel 06 12 34 56 78 75001 Paris", ["PHONE 06 12 34 56 78"]),
       ("Tel. 030 901820 9-17 Uhr", ["PHONE 030 901820"]),
       ("Tel. 030 901820 10-17 Uhr", ["PHONE 030 901820"]),
@@ -225,6 +227,28 @@ import Testing
       "phone 2024-01-02", "call order 80991098", "the hotel 80991098", "call 1 000 000",
       "callOrderId: 80991098",
     ])
+  }
+
+  /// A word for another number names one if nothing but such words as "no." is between.
+  @Test func otherWords() throws {
+    try expectNothing([
+      "order number is 0301-234567", "Bestellnummer 0301-234567", "Bestell-Nr. 0301 234567",
+      "Kundennr.: 0301 234567",
+      "Klantnummer 0301 234567", "facture n° 01 23 45 67 89", "case id 0301234567",
+      "total_memory: 0301234567",
+      "IEEE standard 854-1987",
+    ])
+    for text in [
+      "Call me any time: 0171 2345678", "In case of emergency 0171 2345678", "Direct line 0171 2345678",
+      "Ticket office 0171 2345678", "If you have an issue, try 0171 2345678",
+      "In order to reach me: 0171 2345678",
+      "Rechnung an Bob, 0171 2345678", "meine Nummer ist 0171 2345678", "mijn nummer is 0171 2345678",
+    ] {
+      #expect(try found(text) == ["PHONE 0171 2345678"], "\(text)")
+    }
+    for word in ["Handy-Nr.", "Handynr.", "Mobilnummer", "Telefoonnummer", "Rufnummer"] {
+      #expect(try found("\(word) 80991098") == ["PHONE 80991098"], "\(word)")
+    }
   }
 
   /// Words before an extension, in the languages of the words before a number.

@@ -14,6 +14,8 @@ extension PhoneFinder {
     else { return false }
     let digit = groups.digitCount(count)
     let isExchange = groups.length(count) == 1 && groups.digits[digit] == 0
+    // "0 43-21 11-20" is a row of numbers.
+    if groups.length(0) == 1, groups.separator(2) == UInt8(ascii: "-"), !groups.isSpaced(2) { return false }
     let first = leadCount(groups) + 2
     let hasOtherMarks = (min(first, count - 1)..<count).allSatisfy {
       groups.separator($0) != UInt8(ascii: "-") && groups.separator($0) != UInt8(ascii: ".")

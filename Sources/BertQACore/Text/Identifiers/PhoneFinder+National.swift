@@ -5,7 +5,9 @@ extension PhoneFinder {
     if isLocal(groups) { return groups.count }
     let fewest = regions.isEmpty ? Self.fewestNational : 4
     guard groups.digitCount(groups.count) >= fewest, !isDate(groups) else { return nil }
-    if isCurrency(before: start) || isPostalCode(groups, at: start) || isStatus(groups, at: start) {
+    if groups.digits[0] != 0 && isCurrency(before: start) || isPostalCode(groups, at: start)
+      || isStatus(groups, at: start)
+    {
       return nil
     }
     // Digits before a number that are not part of another one make it doubtful.
@@ -88,7 +90,8 @@ extension PhoneFinder {
     let isTrunk = groups.digits[0] == 0 || isEight(groups)
     // "(11) 9 8765-4321": Brazil's mobile numbers have a 9 before the older eight digits.
     let isNine = groups.isBracketed(0) && groups.length(1) == 1 && groups.digits[groups.length(0)] == 9
-    return isBracketed || isNine || isTrunk && groups.separator(2) != groups.separator(3) ? 1 : 0
+    return isBracketed || isNine
+      || isTrunk && groups.separator(2) != groups.separator(groups.count > 3 ? 3 : 1) ? 1 : 0
   }
 
   /// True if the first group may be the trunk prefix of countries that dial 8: the 8 of `8-912-345-67-89`.
@@ -180,7 +183,8 @@ extension PhoneFinder {
     // "0 30/90 18 20" and "(0 30) 90 18 20" have the area code in two groups.
     let isDivided =
       groups.isBracketed(1)
-      ? groups.isBracketed(0) : groups.length(0) == 1 && hasTrunk && leadCount(groups) == 1
+      ? groups.isBracketed(0)
+      : groups.length(0) == 1 && hasTrunk && groups.length(1) > 1 && leadCount(groups) == 1
     let first = groups.length(0) + (isDivided ? groups.length(1) : 0)
     if groups.isBracketed(0) {
       let isYear = first == 4 && Self.isYear(groups.digits.number(4)) || isYears(groups, count)

@@ -183,6 +183,9 @@ struct PhoneFinder {
   func mayEnd(_ groups: DigitGroups, _ count: Int) -> Bool {
     let end = groups.end(count - 1)
     if extensionEnd(behind: end) != nil { return true }
+    // The hours of a time: `030 901820 12:30`.
+    let isHours = groups.length(count - 1) <= 2 && text[end] == UInt8(ascii: ":") && text.isDigit(end + 1)
+    if count > 1, isHours { return false }
     return !text.isWordByte(end) && !text.hasCode(behind: end, count: groups.length(count - 1))
   }
 }

@@ -89,7 +89,8 @@ extension TextBytes {
 
   private static func isCard(_ digits: Digits) -> Bool {
     guard let lengths = cardLengths(ofIssuer: digits.number(4)) else { return false }
-    return lengths.contains(digits.count)
+    // Visa's have 13, 16 or 19 digits; a mobile telephone's IMEI has 15 and a Luhn sum, too.
+    return lengths.contains(digits.count) && (digits[0] != 4 || digits.count % 3 == 1)
       && luhnSum(digits.count) { digits[digits.endIndex - 1 - $0] } % 10 == 0
   }
 

@@ -29,6 +29,13 @@ extension PhoneFinder {
     return !areHours(groups, count)
   }
 
+  /// True if a group directly after a hyphen is the extension of a number with a calling code: `+86-10-12345678-802`.
+  func isExtension(_ groups: DigitGroups, _ group: Int) -> Bool {
+    let start = groups.start(group)
+    return groups.separator(group) == UInt8(ascii: "-") && start == groups.end(group - 1) + 1
+      && digitsEnd(from: start, most: 4) != nil
+  }
+
   /// True for a direct dial number with spaces around its hyphen: 0, or in a number whose other marks have them.
   func isSpacedDirectDial(_ groups: DigitGroups, _ group: Int) -> Bool {
     guard groups.separator(group) == UInt8(ascii: "-"), groups.length(group) <= 4 else { return false }

@@ -4,7 +4,7 @@ extension PhoneFinder {
   func national(_ groups: DigitGroups, at start: Int, behind last: Int) -> Int? {
     if isLocal(groups) { return groups.count }
     let fewest = regions.isEmpty ? Self.fewestNational : 4
-    guard groups.digitCount(groups.count) >= fewest, !isDate(groups) else { return nil }
+    guard groups.digitCount(groups.count) >= fewest, !isDate(groups), !areDecimals(groups) else { return nil }
     if groups.digits[0] != 0 && isCurrency(before: start) || isPostalCode(groups, at: start)
       || isStatus(groups, at: start)
     {
@@ -47,9 +47,9 @@ extension PhoneFinder {
     var end = start
     while text[end - 1] == UInt8(ascii: " "), start - end < 8 { end -= 1 }
     guard end < start else { return false }
-    if let group = text.group(before: start, gap: start - end), isHouseNumber(group..<end) { return false }
     if text[end - 1] == UInt8(ascii: "\"") { end -= 1 }
-    return text.isDigit(end - 1) && end - 1 >= last
+    guard text.isDigit(end - 1), end - 1 >= last else { return false }
+    return !(text.group(before: start, gap: start - end).map { isHouseNumber($0..<end) } ?? false)
   }
 
   private static let mostNational = 13

@@ -56,6 +56,12 @@ extension PhoneFinder {
       && (groups.count == 3 || groups.separator(3) != groups.separator(2))
   }
 
+  /// True for two decimal fractions: `0.123 12.34`.
+  func areDecimals(_ groups: DigitGroups) -> Bool {
+    groups.count > 3 && groups.separator(1) == UInt8(ascii: ".") && groups.separator(2) == UInt8(ascii: " ")
+      && groups.separator(3) == UInt8(ascii: ".")
+  }
+
   /// True for a month and its year, alone or at the beginning of a period: `01/2015 - 12/2019`.
   private func isMonth(_ groups: DigitGroups) -> Bool {
     guard groups.length(0) == 2, groups.length(1) == 4, groups.separator(1) != UInt8(ascii: " "),

@@ -43,7 +43,9 @@ struct PhoneFinder {
       prefix == 0 || !isInside(groups, count, at: start, behind: last)
         || PhoneContext(text, before: start).isPhone
     else { return nil }
-    let hasDirectDial = count < groups.count && isDirectDial(groups, count, at: start)
+    let hasDirectDial =
+      count < groups.count
+      && (prefix == nil ? isDirectDial(groups, count, at: start) : isExtension(groups, count))
     let end = groups.end(hasDirectDial ? count : count - 1)
     return start..<(extensionEnd(behind: end) ?? end)
   }

@@ -31,9 +31,11 @@ extension PhoneFinder {
       guard total <= Self.mostNational, mayStop(groups, count, at: start, isExact: false) else { continue }
       if isOfRegions(groups, count), !context().isOther { return count }
       let isSmooth = isSingleDigitFree(groups, count)
+      let isLong =
+        total >= Self.fewestDigitsInContext
+        || total == Self.fewestDigitsInContext - 1 && isDirectDial(groups, count, at: start)
       let isInContext =
-        isSmooth && total >= Self.fewestDigitsInContext && areSeparatorsPlausible(groups, count)
-        && !isAmount(groups, count)
+        isSmooth && isLong && areSeparatorsPlausible(groups, count) && !isAmount(groups, count)
       if isInContext, context().isPhone { return count }
       guard isSmooth, !isContinued || groups.digits[0] == 0 else { continue }
       if count == 1 ? isBare(groups) : isUsual(groups, count, at: start), !context().isOther { return count }

@@ -39,8 +39,18 @@ import Testing
         "x@xn--80ak6aa92e.com", "x@mail.xn--p1ai", "1@2.com", "a..b@docomo.ne.jp", "taro.@docomo.ne.jp",
         "john&jane@example.com", "user#1@example.com", "x!y~z^$@example.com",
         "bounce+ann=example.org@list.example", "ann%40example.org", "ann﹫example.org",
-        String(repeating: "a", count: 64) + "@example.com",
+        String(repeating: "a", count: 128) + "@example.com", "ann@[192.0.2.1]", "ann@[IPv6:2001:db8::1]",
+        // Addresses that hold another one.
+        "prvs=12ab=ann@example.com", "prvs=ann/12ab@example.com", "btv1==12ab=ann@example.com",
+        "SRS0=Ab+/=TT=example.org=ann@example.com", "SRS1=A=fwd.example==B=TT=example.org=ann@example.com",
+        "list-return-7-ann=example.org@list.example",
       ])
+    #expect(
+      try found("to=<a=b/c@b.de>, x=a@b.de, c/a@b.de") == [
+        "EMAIL a=b/c@b.de", "EMAIL a@b.de", "EMAIL a@b.de",
+      ])
+    #expect(try found("return-path=a.b@c.de") == ["EMAIL a.b@c.de"])
+    #expect(try found("mailfrom=bounce-7-a=b.de@c.org") == ["EMAIL bounce-7-a=b.de@c.org"])
     #expect(try found("<a@b.de>,c@d.org") == ["EMAIL a@b.de", "EMAIL c@d.org"])
     #expect(try found("'a@b.de'") == ["EMAIL a@b.de"])
     #expect(try found("..a@b.de..") == ["EMAIL a@b.de"])
@@ -60,7 +70,7 @@ import Testing
     try expectNothing([
       "@", "a@", "@b.de", "a@b", "a @b.de", "a@b..de", "a@-b.de", "a@b.c", "a@b.123",
       "me@localhost", "icon@2x.png", "logo@1.5x.webp", "vue@3.2.1", "x@3.js",
-      "@user and @other.name", String(repeating: "a", count: 65) + "@example.com",
+      "@user and @other.name", String(repeating: "a", count: 129) + "@example.com",
       "a@" + String(repeating: "b", count: 64) + ".com",
     ])
   }
@@ -80,6 +90,7 @@ import Testing
         "mongodb+srv://ann:p%40w@c0.example.net/db?w=majority", "jdbc:oracle:thin:ann/pw@//host:1521/svc",
         "rtsp://admin:12345@192.168.1.64:554/a", "smb://DOMAIN;ann:pw@host/share", "s3://b/ann@b.de/a.txt",
         "sip:ann:pw@b.de:5060;transport=tcp", "SIPS:ann@b.de",
+        "sip:+4930901820@b.de;user=phone", "sip:1001@10.0.0.1:5060",
         #"https:\/\/b.de\/u\/ann%40c.de"#,
         // A path on another machine.
         "git@example.org:org/repo.git", "ann@host.example.org:/home/ann/x", "ann@host.example.org:~ann/x",
@@ -163,7 +174,7 @@ import Testing
     try expectNothing([
       "4111111111111112", "4111 1111 1111 1112", "41111111111111111", "1234567812345670", "0000000000000000",
       "4111 1111-1111 1111", "411 11111 1111 1111", "x4111111111111111", "4111111111111111x",
-      "4111 1111 1111", "79927398713", "9111111111111111",
+      "4111 1111 1111", "79927398713", "9111111111111111", "490154203237518",
       // The last or first digits of longer numbers.
       "1234 5678 9012 3456", "5018 0000 0009 1234",
     ])
@@ -173,6 +184,20 @@ import Testing
     #expect(try found("4111111111111111-123") == ["CARD 4111111111111111"])
     #expect(try found("4111-1111-1111-1111-5") == ["CARD 4111-1111-1111-1111"])
     #expect(try found("12 4111 1111 1111 1111 99") == ["CARD 4111 1111 1111 1111"])
+    // Tracks of a magnetic stripe, and of a chip.
+    for (text, expected) in [
+      (
+        "%B4111111111111111^DOE/JANE^2512101000?;4111111111111111=2512101000?",
+        ["CARD B4111111111111111^DOE/JANE^2512101000", "CARD 4111111111111111=2512101000"]
+      ),
+      ("%B4111 1111 1111 1111^DOE/J  ^2512 0?", ["CARD B4111 1111 1111 1111^DOE/J  ^2512 0"]),
+      ("B4111111111111111^DOE^2512101 and", ["CARD B4111111111111111^DOE^2512101"]),
+      ("4111111111111111D25121010000F 9F", ["CARD 4111111111111111D25121010000F"]),
+      ("4111111111111111=9913 =2512x", ["CARD 4111111111111111"]), ("B4111111111111111", []),
+      ("B4111111111111112^DOE^2512101", []),
+    ] as [(String, [String])] {
+      #expect(try found(text) == expected, "\(text)")
+    }
     #expect(try found("exp 4111 1111 1111 1111 12/25") == ["CARD 4111 1111 1111 1111"])
   }
 

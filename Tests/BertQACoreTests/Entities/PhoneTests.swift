@@ -84,6 +84,11 @@ import Testing
       // Status and size, ZIP codes, decimal fractions, rows.
       "\"GET /a.gif HTTP/1.0\" 200 2326 \"-\"", "Boston, MA 02110-1301, USA", "Boston,\n MA  02110-1301",
       "+48.858370", "+12.500000", "10  20  30  40  50", "20 21 22 23 24 25 26 27",
+      "\"GET /a HTTP/1.1\" 200 1234567 \"-\"", "〒100-0001",
+      // Months of a period, hours, numbers with a check digit.
+      "01/2015 - 12/2019, 03/2020 - 11/2026", "06/2020-12/2021", "03.2015 - 09.2018", "012.345.678-90",
+      "RG 0123 456-7", "q31 0 43-21 11-20", "no date before 01/01/0001",
+      "0 0 400000", "matrix(0.123 12.34 0 0)", "CPF 01234567890",
     ])
     try expect(["+33.612345678", "+1.2125551234", "02110-13010"])
     #expect(try found("Tel.-030 901820") == ["PHONE 030 901820"])
@@ -92,6 +97,7 @@ import Testing
   /// A number ends where its country's lengths and groups do.
   @Test func besideOtherDigits() throws {
     for (text, expected) in [
+      ("27.11.2026 030 901820 12:30", ["PHONE 030 901820"]), ("12,50 € 030 901820", ["PHONE 030 901820"]),
       ("Tel 06 12 34 56 78 75001 Paris", ["PHONE 06 12 34 56 78"]),
       ("Tel. 030 901820 9-17 Uhr", ["PHONE 030 901820"]),
       ("Tel. 030 901820 10-17 Uhr", ["PHONE 030 901820"]),
@@ -102,8 +108,11 @@ import Testing
       ("+33 6 12 34 56 78 4111 1111 1111 1111", ["PHONE +33 6 12 34 56 78", "CARD 4111 1111 1111 1111"]),
       ("+49 30 901820 4111111111111111", ["PHONE +49 30 901820", "CARD 4111111111111111"]),
       ("030-901820/030-901821", ["PHONE 030-901820", "PHONE 030-901821"]),
-      ("030-901820/21", ["PHONE 030-901820/21"]),
-      ("030 901820-17", ["PHONE 030 901820-17"]),
+      ("030-901820/21", ["PHONE 030-901820/21"]), ("Port. : 06 12 34 56 78", ["PHONE 06 12 34 56 78"]),
+      ("030 901820-17", ["PHONE 030 901820-17"]), ("0049 30 901820-17", ["PHONE 0049 30 901820-17"]),
+      ("+86-10-12345678-802", ["PHONE +86-10-12345678-802"]),
+      ("+33 6 12 34 56 78-2026-11-27", ["PHONE +33 6 12 34 56 78"]),
+      ("+49 171 2345678 - 10 Uhr", ["PHONE +49 171 2345678"]),
       ("212-555-1234, 10 times", ["PHONE 212-555-1234"]),
       ("call +1 212 555 1234 (or 2 more)", ["PHONE +1 212 555 1234"]),
       ("12,212-555-1234,34", ["PHONE 212-555-1234"]),
@@ -122,6 +131,63 @@ import Testing
     }
   }
 
+  /// A hyphen and a direct dial number after an area code with another separator, often in pairs from the right.
+  @Test func directDialNumbers() throws {
+    try expect([
+      "030 901820-0", "030 12345-67", "030 123 45-67", "(089) 123 45-0", "089/12345-0", "089 / 123 45-0",
+      "089 / 123 45 - 0", "0 30 / 123 45 - 67", "(0 89) 1 23 45-0", "0 89/1 23 45 67", "(06 21) 1 23 45 67",
+      "0 30/90 18 20", "01/123 45 67-0", "0621-12345-0", "+49 89 / 123 45 - 0", "0212 123 45 67-68",
+    ])
+    for (text, expected) in [
+      ("Tel. 0911 / 2 31-0, Fax -99", ["PHONE 0911 / 2 31-0"]), ("Tel. 01/4277-0", ["PHONE 01/4277-0"]),
+      ("电话 010-12345678-802", ["PHONE 010-12345678-802"]),
+      ("030 12345-6 or Tel. 030 12345-6", ["PHONE 030 12345-6"]),
+      ("0171 1234567 - 2 rooms", ["PHONE 0171 1234567"]),
+      ("Tel: 912345678 / 612345678", ["PHONE 912345678", "PHONE 612345678"]),
+    ] {
+      #expect(try found(text) == expected, "\(text)")
+    }
+  }
+
+  /// Last digits of other telephones after a slash, which are no dates, hours or fractions.
+  @Test func otherLastDigits() throws {
+    try expect([
+      "212-555-1234/5678", "030 901820/21/22", "030-901820/-21", "(030) 901820 / 21 / 22", "030 901820/1/2",
+      "212-555-1234/35/36", "01 23 45 67 89/90", "+1 212 555 1234/1235", "0800 123 4567/8",
+      "+49 30 901820-21/-22", "022-12345678/12345679",
+    ])
+    for other in [
+      "/24.12.2024", "/12.2024", "/2024", "/24/7", "/24-12-2024", " 24/7", "/Fax", "/a1", " / Fax",
+    ] {
+      #expect(try found("030 901820\(other)") == ["PHONE 030 901820"], "\(other)")
+    }
+  }
+
+  @Test func afterAHouseNumber() throws {
+    for (text, number) in [
+      ("Hauptstr. 5 030 901820", "030 901820"), ("Marktplatz 3 0171 123 45 67", "0171 123 45 67"),
+      ("Calle de la Luna 5 91 123 45 67", "91 123 45 67"), ("Via Roma 12 06 1234 5678", "06 1234 5678"),
+      ("ул. Ленина 5 8 912 345 67 89", "8 912 345 67 89"), ("Apt 4 212-555-1234", "212-555-1234"),
+      ("Hauptstr. 12a 030 901820", "030 901820"),
+    ] {
+      #expect(try found(text) == ["PHONE \(number)"], "\(text)")
+    }
+    try expectNothing(["account 5 030 901820", "Hauptstr. 5 5 030 901820"])
+  }
+
+  /// Parameters of `tel:` addresses (RFC 3966).
+  @Test func parameters() throws {
+    try expect(["+49-30-901820;ext=21", "+49-30-901820;isub=12345;ext=21", "+1.212.555.1234;postd=p22"])
+    for (text, expected) in [
+      ("tel:863-1234;phone-context=+1-914-555", ["PHONE 863-1234;phone-context=+1-914-555"]),
+      ("<tel:7042;phone-context=example.com>", ["PHONE 7042;phone-context=example.com"]),
+      ("sms:+15105550101,+15105550102?body=hi", ["PHONE +15105550101", "PHONE +15105550102"]),
+      ("+49 30 901820;to=a", ["PHONE +49 30 901820"]),
+    ] {
+      #expect(try found(text) == expected, "\(text)")
+    }
+  }
+
   /// Accounts, business numbers and codes: a part of one is no telephone number.
   @Test func partsOfLongerNumbers() throws {
     try expectNothing([
@@ -130,6 +196,8 @@ import Testing
       "51 824 753 556", "123 456 789 012 34", "112 233 445 95", "1 234 567 890", "11 222 333 0001 81",
       "2100 0418 45 0200051332", "21 00000 00003 13947 14300 09017", "6222 0212 0801 2345 678",
       "DE89 3704 0044 0532 0130 01", "61 1090 1014 0000 0712 1981 2874", "4 006381 333931",
+      // With letters in a group beside it.
+      "0123 4567 89AB", "89AB 0123 4567", "key 89ab 0123 4567 cdef", "0301-2345-67ab", "0301234567-A1",
       "22 12345 67890 123", "01 801 111 22 12345 67890 123", "SIREN 732 829 320", "ACN 004 085 617",
     ])
     for (text, expected) in [
@@ -139,6 +207,7 @@ import Testing
       ("01 23 45 67 89 75001 Paris", ["PHONE 01 23 45 67 89"]),
       ("030 901820 0171 1234567", ["PHONE 030 901820", "PHONE 0171 1234567"]),
       ("room 5 0171-1234567 2 4", ["PHONE 0171-1234567"]),
+      ("0171 1234567 2nd floor, 0171 1234567 2B", ["PHONE 0171 1234567", "PHONE 0171 1234567"]),
       // A word names the number after it only.
       ("SIRET 732 829 320 00074, 01 23 45 67 89", ["PHONE 01 23 45 67 89"]),
     ] {
@@ -161,6 +230,28 @@ import Testing
       "phone 2024-01-02", "call order 80991098", "the hotel 80991098", "call 1 000 000",
       "callOrderId: 80991098",
     ])
+  }
+
+  /// A word for another number names one if nothing but such words as "no." is between.
+  @Test func otherWords() throws {
+    try expectNothing([
+      "order number is 0301-234567", "Bestellnummer 0301-234567", "Bestell-Nr. 0301 234567",
+      "Kundennr.: 0301 234567",
+      "Klantnummer 0301 234567", "facture n° 01 23 45 67 89", "case id 0301234567",
+      "total_memory: 0301234567",
+      "IEEE standard 854-1987",
+    ])
+    for text in [
+      "Call me any time: 0171 2345678", "In case of emergency 0171 2345678", "Direct line 0171 2345678",
+      "Ticket office 0171 2345678", "If you have an issue, try 0171 2345678",
+      "In order to reach me: 0171 2345678",
+      "Rechnung an Bob, 0171 2345678", "meine Nummer ist 0171 2345678", "mijn nummer is 0171 2345678",
+    ] {
+      #expect(try found(text) == ["PHONE 0171 2345678"], "\(text)")
+    }
+    for word in ["Handy-Nr.", "Handynr.", "Mobilnummer", "Telefoonnummer", "Rufnummer"] {
+      #expect(try found("\(word) 80991098") == ["PHONE 80991098"], "\(word)")
+    }
   }
 
   /// Words before an extension, in the languages of the words before a number.

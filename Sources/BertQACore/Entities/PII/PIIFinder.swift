@@ -54,6 +54,7 @@ struct PIIFinder {
       var best = Best(kinds: kinds)
       best.consider(.url, text.url(at: position))
       best.consider(.iban, text.iban(at: position))
+      best.consider(.card, text.firstTrack(at: position, behind: Int(found.last?.end ?? 0)))
       best.consider(.ip, text.internetAddress(at: position))
       considerMore(&best, at: position)
       if let range = best.range { return try keep(range, best.kind) }

@@ -98,6 +98,9 @@ struct DigitGroups {
   /// Omits the groups after the first `count`.
   mutating func keep(_ count: Int) {
     digits = digits.prefix(digitCount(count))
+    for group in count..<self.count { (lengths[group], marks[group]) = (0, 0) }
+    brackets &= 1 << UInt16(count) - 1
+    spaced &= 1 << UInt16(count) - 1
     self.count = count
   }
 
@@ -223,6 +226,37 @@ extension TextBytes {
     var begin = digits
     while isCapital(begin - 1), digits - begin < 4 { begin -= 1 }
     return isWordByte(begin - 1) ? nil : begin
+  }
+
+  /// True if a separator and a group of letters and digits come after a place, such as the 89AB of `0123 4567 89AB` or
+  /// the A1 of `030-901820-A1`: what ends there is a part of it.
+  /// - Parameter count: the digits of the group before the place.
+  func hasCode(behind end: Int, count: Int) -> Bool {
+    var first = end
+    while self[first] == UInt8(ascii: " "), first - end < 2 { first += 1 }
+    if first == end, self[end] == UInt8(ascii: "-") { first += 1 }
+    var stop = first
+    while isAlphanumeric(stop), stop - first < Self.longestNeighbour { stop += 1 }
+    return first > end && isCode(first..<stop, besideGroupOf: self[end] == UInt8(ascii: "-") ? nil : count)
+  }
+
+  /// True if such a group ends at a place.
+  /// - Parameter count: the digits of the group after it.
+  func hasCode(before end: Int, count: Int) -> Bool {
+    var first = end
+    while isAlphanumeric(first - 1), end - first < Self.longestNeighbour { first -= 1 }
+    return isCode(first..<end, besideGroupOf: count)
+  }
+
+  /// - Parameter count: the digits of the group beside it, if spaces are between. Words may stand there, so the group
+  ///   must be as long, and of capitals or of hexadecimal digits.
+  private func isCode(_ group: Range<Int>, besideGroupOf count: Int?) -> Bool {
+    guard !isWordByte(group.lowerBound - 1), !isWordByte(group.upperBound), group.contains(where: isDigit),
+      !group.allSatisfy(isDigit)
+    else { return false }
+    guard let count else { return true }
+    return group.count == count && count > 3
+      && (group.allSatisfy { isDigit($0) || isCapital($0) } || group.allSatisfy(isHexDigit))
   }
 
   private func areSpaces(_ range: Range<Int>) -> Bool { range.allSatisfy { self[$0] == UInt8(ascii: " ") } }

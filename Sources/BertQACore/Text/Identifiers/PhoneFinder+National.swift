@@ -2,9 +2,14 @@
 extension PhoneFinder {
   /// Returns the number of groups of the number.
   func national(_ groups: DigitGroups, at start: Int, behind last: Int) -> Int? {
+    if isLocal(groups) { return groups.count }
     let fewest = regions.isEmpty ? Self.fewestNational : 4
-    guard groups.digitCount(groups.count) >= fewest, !isDate(groups) else { return nil }
-    if isCurrency(before: start) || isPostalCode(groups, at: start) { return nil }
+    guard groups.digitCount(groups.count) >= fewest, !isDate(groups), !areDecimals(groups) else { return nil }
+    if groups.digits[0] != 0 && isCurrency(before: start) || isPostalCode(groups, at: start)
+      || isStatus(groups, at: start)
+    {
+      return nil
+    }
     // Digits before a number that are not part of another one make it doubtful.
     let isContinued = isBehindNumber(start, last)
     var known: PhoneContext?
@@ -17,21 +22,23 @@ extension PhoneFinder {
     for count in stride(from: groups.count, to: 0, by: -1) where mayEnd(groups, count) {
       let total = groups.digitCount(count)
       guard total >= fewest else { return nil }
-      if isExact(groups, count), mayStop(groups, count, isExact: true), !isContinued || total > 8,
+      if isExact(groups, count), mayStop(groups, count, at: start, isExact: true), !isContinued || total > 8,
         isExactEnough(groups, count) && !(isContinued && arePairs(groups, count))
           ? !context().isOther : context().isPhone
       {
         return count
       }
-      guard total <= Self.mostNational, mayStop(groups, count, isExact: false) else { continue }
+      guard total <= Self.mostNational, mayStop(groups, count, at: start, isExact: false) else { continue }
       if isOfRegions(groups, count), !context().isOther { return count }
       let isSmooth = isSingleDigitFree(groups, count)
+      let isLong =
+        total >= Self.fewestDigitsInContext
+        || total == Self.fewestDigitsInContext - 1 && isDirectDial(groups, count, at: start)
       let isInContext =
-        isSmooth && total >= Self.fewestDigitsInContext && areSeparatorsPlausible(groups, count)
-        && !isAmount(groups, count)
+        isSmooth && isLong && areSeparatorsPlausible(groups, count) && !isAmount(groups, count)
       if isInContext, context().isPhone { return count }
       guard isSmooth, !isContinued || groups.digits[0] == 0 else { continue }
-      if count == 1 ? isBare(groups) : isUsual(groups, count), !context().isOther { return count }
+      if count == 1 ? isBare(groups) : isUsual(groups, count, at: start), !context().isOther { return count }
     }
     return nil
   }
@@ -43,7 +50,8 @@ extension PhoneFinder {
     while text[end - 1] == UInt8(ascii: " "), start - end < 8 { end -= 1 }
     guard end < start else { return false }
     if text[end - 1] == UInt8(ascii: "\"") { end -= 1 }
-    return text.isDigit(end - 1) && end - 1 >= last
+    guard text.isDigit(end - 1), end - 1 >= last else { return false }
+    return !(text.group(before: start, gap: start - end).map { isHouseNumber($0..<end) } ?? false)
   }
 
   private static let mostNational = 13
@@ -53,30 +61,39 @@ extension PhoneFinder {
   private static let fewestDigitsInContext = 7
 
   /// True if what follows a group does not continue it.
-  private func mayStop(_ groups: DigitGroups, _ count: Int, isExact: Bool) -> Bool {
+  private func mayStop(_ groups: DigitGroups, _ count: Int, at start: Int, isExact: Bool) -> Bool {
     guard count < groups.count else { return true }
     switch groups.separator(count) {
-    case UInt8(ascii: "-"), UInt8(ascii: "."): return false
-    case UInt8(ascii: "/"): return groups.length(count) >= 2
+    case UInt8(ascii: "-"): return isDirectDial(groups, count, at: start)
+    case UInt8(ascii: "."): return false
+    // "24/7" is no number and another last digit.
+    case UInt8(ascii: "/"): return groups.length(count) >= 2 || groups.length(count - 1) >= 3
     default: return isExact || count > 1 && groups.separator(count - 1) != UInt8(ascii: " ")
     }
   }
 
   /// True if no group but a trunk prefix and an area code has one digit; such a group after a number is something
-  /// else.
+  /// else. In `(0 89) 1 23 45 67` it is the first of pairs.
   private func isSingleDigitFree(_ groups: DigitGroups, _ count: Int) -> Bool {
-    (leadCount(groups) + 1..<max(leadCount(groups) + 1, count)).allSatisfy { groups.length($0) > 1 }
+    var first = leadCount(groups) + 1
+    if groups.length(first) == 1, first + 1 < count,
+      (first + 1..<count).allSatisfy({ groups.length($0) == 2 })
+    {
+      first += 1
+    }
+    return (first..<max(first, count)).allSatisfy { groups.length($0) > 1 }
   }
 
   /// The number of groups before the others, whose lengths and separators may differ: the 06 of `06-1/234 5678`, the 8
   /// of `8 (912) 345-67-89`.
-  private func leadCount(_ groups: DigitGroups) -> Int {
+  func leadCount(_ groups: DigitGroups) -> Int {
     guard groups.count > 2, groups.length(0) <= 2 else { return 0 }
     let isBracketed = groups.isBracketed(1) || groups.isBracketed(0) && groups.digits[0] == 0
     let isTrunk = groups.digits[0] == 0 || isEight(groups)
     // "(11) 9 8765-4321": Brazil's mobile numbers have a 9 before the older eight digits.
     let isNine = groups.isBracketed(0) && groups.length(1) == 1 && groups.digits[groups.length(0)] == 9
-    return isBracketed || isNine || isTrunk && groups.separator(2) != groups.separator(3) ? 1 : 0
+    return isBracketed || isNine
+      || isTrunk && groups.separator(2) != groups.separator(groups.count > 3 ? 3 : 1) ? 1 : 0
   }
 
   /// True if the first group may be the trunk prefix of countries that dial 8: the 8 of `8-912-345-67-89`.
@@ -160,11 +177,17 @@ extension PhoneFinder {
 
   /// True for forms that people write regardless of the region's own form: a trunk prefix, an area code in brackets,
   /// or three, three and four digits.
-  private func isUsual(_ groups: DigitGroups, _ count: Int) -> Bool {
-    let total = groups.digitCount(count)
+  private func isUsual(_ groups: DigitGroups, _ count: Int, at start: Int) -> Bool {
+    let hasDirectDial = isDirectDial(groups, count, at: start)
+    let total = groups.digitCount(hasDirectDial ? count + 1 : count)
     guard areSeparatorsPlausible(groups, count) else { return false }
-    let first = groups.length(0)
     let hasTrunk = groups.digits[0] == 0
+    // "0 30/90 18 20" and "(0 30) 90 18 20" have the area code in two groups.
+    let isDivided =
+      groups.isBracketed(1)
+      ? groups.isBracketed(0)
+      : groups.length(0) == 1 && hasTrunk && groups.length(1) > 1 && leadCount(groups) == 1
+    let first = groups.length(0) + (isDivided ? groups.length(1) : 0)
     if groups.isBracketed(0) {
       let isYear = first == 4 && Self.isYear(groups.digits.number(4)) || isYears(groups, count)
       return (2...6).contains(first) && (8...13).contains(total) && !isYear
@@ -173,7 +196,8 @@ extension PhoneFinder {
     guard !groups.isBracketed(1) else { return false }
     if hasTrunk {
       let isDotted = groups.separator(1) == UInt8(ascii: ".") && count == 2
-      return (2...6).contains(first) && (8...13).contains(total) && !isDotted && (total > 8 || count > 2)
+      return (2...6).contains(first) && (8...13).contains(total) && !isDotted
+        && (total > 8 || count > 2 || hasDirectDial)
     }
     if isEight(groups), count > 2, total >= 10, !isAmount(groups, count) {
       let digits = groups.digits.prefix(total)
@@ -222,80 +246,5 @@ extension PhoneFinder {
         && (hasTrunk && NumberingPlans.has(digits.count - plan.trunk.count, plan.lengths)
           || NumberingPlans.has(digits.count, count > 1 ? plan.lengths : plan.bareLengths & plan.lengths))
     }
-  }
-
-  // MARK: - Other numbers
-
-  private static func isYear(_ number: Int) -> Bool { (1900...2099).contains(number) }
-
-  /// True for the years of a life, a reign, a season: 1811-1891, 2014-15.
-  private func isYears(_ groups: DigitGroups, _ count: Int) -> Bool {
-    guard count == 2, groups.length(0) == 4, groups.length(1) == 4 || groups.length(1) == 2 else {
-      return false
-    }
-    let first = groups.digits.number(4)
-    let second = groups.digits.dropping(4).number(4)
-    guard (1000...2099).contains(first) else { return false }
-    return groups.length(1) == 2 ? second == (first + 1) % 100 : first...2099 ~= second
-  }
-
-  /// True for what follows a month's name: 30 2015.
-  private func isDayAndYear(_ groups: DigitGroups, _ count: Int) -> Bool {
-    count == 2 && groups.length(0) <= 2 && groups.length(1) == 4 && groups.separator(1) == UInt8(ascii: " ")
-      && groups.digits.number(groups.length(0)) <= 31
-      && Self.isYear(groups.digits.dropping(groups.length(0)).number(4))
-  }
-
-  /// True for two digits each, as in rows of numbers: 20 21 22 23 24.
-  private func arePairs(_ groups: DigitGroups, _ count: Int) -> Bool {
-    groups.digits[0] != 0 && (0..<count).allSatisfy { groups.length($0) == 2 }
-  }
-
-  /// True if a date is written first: 2024-01-02, 01.02.2024, 01/02/24, with a time or without.
-  private func isDate(_ groups: DigitGroups) -> Bool {
-    guard groups.count >= 3, groups.separator(1) == groups.separator(2) else { return false }
-    let lengths = (groups.length(0), groups.length(1), groups.length(2))
-    let numbers = (
-      groups.digits.number(lengths.0), groups.digits.dropping(lengths.0).number(lengths.1),
-      groups.digits.dropping(lengths.0 + lengths.1).number(lengths.2)
-    )
-    func isDay(_ one: Int, _ other: Int) -> Bool { one <= 31 && other <= 12 || one <= 12 && other <= 31 }
-    guard lengths.1 <= 2 else { return false }
-    if lengths.0 == 4, lengths.2 <= 2 {
-      // 9999-12-31 stands for never.
-      return (1000...2199).contains(numbers.0) && isDay(numbers.1, numbers.2) || numbers == (9999, 12, 31)
-    }
-    guard lengths.0 <= 2, isDay(numbers.0, numbers.1) else { return false }
-    if lengths.2 == 4 { return Self.isYear(numbers.2) }
-    return lengths.2 == 2 && groups.separator(1) != UInt8(ascii: " ")
-      && (groups.count == 3 || groups.separator(3) != groups.separator(2))
-  }
-
-  /// The states of the USA whose ZIP codes begin with 0, the trunk prefix of many countries.
-  private static let statesOfZero = Set(words: "CT MA ME NH NJ PR RI VT")
-
-  /// True for `02110-1301` after `MA`.
-  private func isPostalCode(_ groups: DigitGroups, at start: Int) -> Bool {
-    guard groups.shape(2) == 0x45, groups.separator(1) == UInt8(ascii: "-") else { return false }
-    var end = start
-    while text[end - 1] <= 0x20 || text[end - 1] == UInt8(ascii: ","), 0 < end, start - end < 8 { end -= 1 }
-    guard end >= 2, !text.isWordByte(end - 3) else { return false }
-    return Self.statesOfZero.contains(String(decoding: text.bytes[end - 2..<end], as: UTF8.self))
-  }
-
-  private func isCurrency(before start: Int) -> Bool {
-    let position = text[start - 1] == UInt8(ascii: " ") ? start - 1 : start
-    return text.currencySize(before: position) > 0
-  }
-
-  private func isCurrency(behind end: Int) -> Bool {
-    var position = end
-    if text[position] == UInt8(ascii: ",") || text[position] == UInt8(ascii: ".") {
-      // Hundredths.
-      let stop = text.isDigit(position + 2) ? position + 3 : position + 2
-      return text.isDigit(position + 1) && !text.isWordByte(stop)
-    }
-    if text[position] == UInt8(ascii: " ") { position += 1 }
-    return text[position] == UInt8(ascii: "%") || text.currencySize(at: position) > 0
   }
 }

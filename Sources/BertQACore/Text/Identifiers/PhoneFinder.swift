@@ -43,7 +43,10 @@ struct PhoneFinder {
       prefix == 0 || !isInside(groups, count, at: start, behind: last)
         || PhoneContext(text, before: start).isPhone
     else { return nil }
-    let end = groups.end(count - 1)
+    let hasDirectDial =
+      count < groups.count
+      && (prefix == nil ? isDirectDial(groups, count, at: start) : isExtension(groups, count))
+    let end = groups.end(hasDirectDial ? count : count - 1)
     return start..<(extensionEnd(behind: end) ?? end)
   }
 
@@ -78,7 +81,11 @@ struct PhoneFinder {
   private func isInside(_ groups: DigitGroups, _ count: Int, at start: Int, behind last: Int) -> Bool {
     guard text.isDigit(start), count == 1 || groups.separator(1) == UInt8(ascii: " ") else { return false }
     let gap = count == 1 ? 1 : groups.start(1) - groups.end(0)
-    guard start - gap > last, let group = text.group(before: start, gap: gap) else { return false }
+    guard start - gap > last else { return false }
+    if text.hasCode(before: start - gap, count: groups.length(0)) { return true }
+    guard let group = text.group(before: start, gap: gap), !isHouseNumber(group..<start - gap) else {
+      return false
+    }
     return count > 1 || text.group(before: group, gap: gap) != nil
   }
 
@@ -90,7 +97,7 @@ struct PhoneFinder {
       let digits = groups.digitCount(group)
       let isNext =
         digits - prefix >= Self.fewestDigits
-        && (groups.isSpaced(group) || groups.isBracketed(group)
+        && (groups.isSpaced(group) && !isSpacedDirectDial(groups, group) || groups.isBracketed(group)
           || groups.separator(group) == UInt8(ascii: "/") && groups.length(group) > 2)
       // "12 34 1fb1:1789::"
       let isName =
@@ -177,82 +184,10 @@ struct PhoneFinder {
   /// True if a number may end after a group.
   func mayEnd(_ groups: DigitGroups, _ count: Int) -> Bool {
     let end = groups.end(count - 1)
-    return !text.isWordByte(end) || extensionEnd(behind: end) != nil
-  }
-
-  /// Words before the digits of an extension.
-  private static let extensionWords = Set(
-    words: """
-      extension extensión extn ext xtn x poste durchwahl dw apparat nst anexo ramal interno int доб внутр wew linka \
-      klapka mellék toestel tst dahili εσωτ ekst anknytning ankn alanumero 转 轉 转接 轉接 分机 分機 内線 內線 내선 داخلی \
-      داخلي تحويلة שלוחה ต่อ
-      """)
-  private static let longestExtensionWord = 24
-
-  /// Returns the end of an extension: `x99`, ` (ext. 12)`, `/21`; nil if there is none.
-  func extensionEnd(behind end: Int) -> Int? {
-    if text.has(",,", at: end) { return dialledEnd(behind: end) }
-    var position = end
-    if text[position] == UInt8(ascii: "/") {
-      let stop = digitsEnd(from: position + 1, most: 3)
-      let isOther =
-        stop == nil || text[stop ?? 0] == UInt8(ascii: "/") || text[stop ?? 0] == UInt8(ascii: "-")
-      return isOther ? nil : stop
-    }
-    if text[position] == UInt8(ascii: ",") || text[position] == UInt8(ascii: ";") { position += 1 }
-    while text[position] == UInt8(ascii: " "), position - end < 2 { position += 1 }
-    let isBracketed = text[position] == UInt8(ascii: "(")
-    if isBracketed { position += 1 }
-    let word = position
-    if text[position] == UInt8(ascii: "#") { position += 1 }
-    while case let size = text.letterSize(at: position), size > 0, position - word < Self.longestExtensionWord
-    {
-      position += size
-    }
-    let wordEnd = position
-    while position - wordEnd < 3, [0x20, 0x2E, 0x3A, 0x3D].contains(text[position]) { position += 1 }
-    guard wordEnd > word, let stop = digitsEnd(from: position, most: 7),
-      !isBracketed || text[stop] == UInt8(ascii: ")"),
-      wordEnd == word + 1 && text[word] == UInt8(ascii: "#")
-        || Self.extensionWords.contains(text.spelling(word..<wordEnd))
-    else { return nil }
-    return isBracketed ? stop + 1 : stop
-  }
-
-  private static let longestDialled = 64
-
-  /// Returns the end of what a telephone dials after pauses: `,,8645421#,,,,*1234#`.
-  private func dialledEnd(behind end: Int) -> Int? {
-    var position = end
-    var stop: Int?
-    while position - end < Self.longestDialled,
-      text.isDigit(position) || [0x2C, 0x2A].contains(text[position])
-        || text[position] == UInt8(ascii: "#")
-    {
-      position += 1
-      if text[position - 1] == UInt8(ascii: "#") { stop = position }
-    }
-    return stop
-  }
-
-  private func digitsEnd(from start: Int, most: Int) -> Int? {
-    var end = start
-    while text.isDigit(end), end - start <= most { end += 1 }
-    guard end > start, end - start <= most, !text.isWordByte(end) else { return nil }
-    // "/16.198.88.150" and "/8 0152 45-09-11" begin something else.
-    let isLonger = [0x20, 0x2E, 0x3A, 0x2D].contains(text[end]) && text.isDigit(end + 1)
-    return isLonger ? nil : end
-  }
-
-  // MARK: - Shapes of other numbers
-
-  /// True for groups of three digits as in amounts: 1 234 567 and 1.234.567.
-  func isAmount(_ groups: DigitGroups, _ count: Int) -> Bool {
-    guard count > 1, groups.length(0) <= 3, !groups.isBracketed(0) else { return false }
-    let separator = groups.separator(1)
-    return separator != UInt8(ascii: "-") && separator != UInt8(ascii: "/")
-      && (1..<count).allSatisfy {
-        groups.length($0) == 3 && groups.separator($0) == separator && !groups.isBracketed($0)
-      }
+    if extensionEnd(behind: end) != nil { return true }
+    // The hours of a time: `030 901820 12:30`.
+    let isHours = groups.length(count - 1) <= 2 && text[end] == UInt8(ascii: ":") && text.isDigit(end + 1)
+    if count > 1, isHours { return false }
+    return !text.isWordByte(end) && !text.hasCode(behind: end, count: groups.length(count - 1))
   }
 }

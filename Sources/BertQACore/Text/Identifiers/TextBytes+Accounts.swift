@@ -3,7 +3,8 @@ extension TextBytes {
   // MARK: - Payment cards
 
   /// Matches 12 to 19 digits of a known issuer with a valid Luhn sum (ISO/IEC 7812-1), in one group or in groups as
-  /// printed: of four, or 4-6-5, 4-6-4 and 6-13, with spaces, hyphens or dots between them.
+  /// printed: of four, or 4-6-5, 4-6-4 and 6-13, with spaces, hyphens or dots between them; with the rest of a
+  /// magnetic stripe's track.
   /// - Parameters:
   ///   - last: the end of what was found before it.
   ///   - numbers: the groups at the place.
@@ -14,14 +15,59 @@ extension TextBytes {
     for count in stride(from: min(5, numbers.count), to: 0, by: -1) {
       let end = numbers.end(count - 1)
       let mark = count > 1 ? numbers.separator(1) : 0
-      guard [0, UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: ".")].contains(mark), !isWordByte(end),
+      let track = trackEnd(behind: end)
+      guard [0, UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: ".")].contains(mark),
+        !isWordByte(end) || track != nil,
         (1..<count).allSatisfy({ numbers.separator($0) == mark && !numbers.isBracketed($0) }),
         Self.isCardShape(numbers, count), !isFourOfMore(numbers, count, at: start, behind: last),
         Self.isCard(numbers.digits.prefix(numbers.digitCount(count)))
       else { continue }
-      return start..<end
+      return start..<(track ?? end)
     }
     return nil
+  }
+
+  /// Matches the first track of a magnetic stripe (ISO/IEC 7813) from its format code on, which is before the number:
+  /// `B4111111111111111^DOE/JANE^2512101…`.
+  func firstTrack(at start: Int, behind last: Int) -> Range<Int>? {
+    guard has("b", at: start), isDigit(start + 1),
+      let card = card(at: start + 1, behind: last, DigitGroups(self, at: start + 1)),
+      card.contains(where: { self[$0] == UInt8(ascii: "^") })
+    else { return nil }
+    return start..<card.upperBound
+  }
+
+  private static let longestCardName = 26
+  private static let longestTrack = 79
+
+  /// Returns the end of what follows the number on a track: the name between two `^` or else `=` (D in the data of a
+  /// chip), then the date of expiry and more digits; nil if a number is alone.
+  private func trackEnd(behind number: Int) -> Int? {
+    var data = number + 1
+    let isFirst = self[number] == UInt8(ascii: "^")
+    if isFirst {
+      while data - number <= Self.longestCardName, self[data] >= 0x20, self[data] != UInt8(ascii: "^") {
+        data += 1
+      }
+      guard self[data] == UInt8(ascii: "^") else { return nil }
+      data += 1
+    } else {
+      let month = Int(self[number + 3] &- 48) * 10 + Int(self[number + 4] &- 48)
+      guard has("=", at: number) || has("d", at: number), (1...4).allSatisfy({ isDigit(number + $0) }),
+        (1...12).contains(month)
+      else { return nil }
+    }
+    var end = data
+    while isAlphanumeric(end) || self[end] == UInt8(ascii: "=") || isFirst && self[end] == UInt8(ascii: " "),
+      end - number < Self.longestTrack
+    {
+      end += 1
+    }
+    if self[end] == UInt8(ascii: "?") { return end }
+    // Spaces are a part of a track only before its end mark.
+    end = data
+    while isAlphanumeric(end), end - number < Self.longestTrack { end += 1 }
+    return end
   }
 
   /// True if fewer than 16 digits in fours have four more beside them.
@@ -43,7 +89,8 @@ extension TextBytes {
 
   private static func isCard(_ digits: Digits) -> Bool {
     guard let lengths = cardLengths(ofIssuer: digits.number(4)) else { return false }
-    return lengths.contains(digits.count)
+    // Visa's have 13, 16 or 19 digits; a mobile telephone's IMEI has 15 and a Luhn sum, too.
+    return lengths.contains(digits.count) && (digits[0] != 4 || digits.count % 3 == 1)
       && luhnSum(digits.count) { digits[digits.endIndex - 1 - $0] } % 10 == 0
   }
 

@@ -24,6 +24,15 @@ extension TextBytes {
     return isLonger || isWordByte(end) ? nil : start..<end
   }
 
+  /// Returns the end of the address in brackets that a mail address may have for its domain (RFC 5321, 4.1.3):
+  /// `[192.0.2.1]`, `[IPv6:2001:db8::1]`; nil if there is none.
+  func addressLiteral(at start: Int) -> Int? {
+    guard self[start] == UInt8(ascii: "["),
+      let end = ipv4(at: start + 1) ?? ipv6(at: has("ipv6:", at: start + 1) ? start + 6 : start + 1)
+    else { return nil }
+    return self[end] == UInt8(ascii: "]") ? end + 1 : nil
+  }
+
   /// False within a longer name or number: 1.2.3.4.5, a::b::c.
   private func mayBeginAddress(at start: Int) -> Bool {
     switch self[start - 1] {
@@ -129,7 +138,7 @@ extension TextBytes {
     return isWhole && (hasDigit || groups >= 3) ? end : nil
   }
 
-  private func isHexDigit(_ position: Int) -> Bool {
+  func isHexDigit(_ position: Int) -> Bool {
     isDigit(position) || (self[position] | 0x20) &- UInt8(ascii: "a") < 6
   }
 }

@@ -1,13 +1,14 @@
 /// Finds e-mail and web addresses.
 extension TextBytes {
-  private static let longestLocalPart = 64
+  /// RFC 5321 has 64. Addresses for replies and bounces, which hold another address or a key, are longer.
+  static let longestLocalPart = 128
   private static let longestDomain = 253
   private static let longestLabel = 63
 
-  /// Returns the address whose @ is at a place, by RFC 5321's lengths and the characters that mail systems in use
-  /// accept.
+  /// Returns the address whose @ is at a place, with the lengths and characters that mail systems in use accept.
   func email(around at: Int) -> Range<Int>? {
-    guard var start = localPart(before: at), let end = domain(at: at + 1), !isFileName(at: at + 1, end)
+    guard let end = addressLiteral(at: at + 1) ?? domain(at: at + 1), !isFileName(at: at + 1, end),
+      var start = localPart(before: at, mayBeEnclosed: self[end] == UInt8(ascii: ">"))
     else { return nil }
     // The part before the @ begins with a letter, digit or underscore.
     while start < at, !isWordByte(start), nameLetter(at: start) == 0 { start += 1 }
@@ -15,23 +16,55 @@ extension TextBytes {
   }
 
   /// Returns the beginning of the part before an @; nil if there is none, or if it is too long.
-  private func localPart(before at: Int) -> Int? {
+  /// - Parameter mayBeEnclosed: true if `>` follows the address. After `<`, the part is whole.
+  private func localPart(before at: Int, mayBeEnclosed: Bool) -> Int? {
     let begin = max(0, at - Self.longestLocalPart - 4)
     var start = at
+    // Behind the last key and equals sign or slash, which belong only to an address that holds another one.
+    var plain: Int?
     scan: while start > begin {
       switch self[start - 1] {
       // Some providers give out addresses with dots in succession and at the end. Three are an ellipsis.
       case UInt8(ascii: ".") where has("..", at: start): break scan
-      // In list software an address is part of another: bounce+ann=example.org@list.example.
-      case UInt8(ascii: "=") where !isTag(endingAt: start - 1, begin): break scan
-      case let byte where Self.isLocalMark(byte): start -= 1
+      case let byte where Self.isLocalMark(byte):
+        if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "=") && !isTag(endingAt: start - 1, begin),
+          plain == nil
+        {
+          plain = start
+        }
+        start -= 1
       default:
         let size = isAlphanumeric(start - 1) ? 1 : nameLetter(before: start, begin: begin)
         if size == 0 { break scan }
         start -= size
       }
     }
+    if let plain, !mayBeEnclosed || self[start - 1] != UInt8(ascii: "<") {
+      start = envelope(from: start, to: plain) ?? plain
+    }
     return start < at && at - start <= Self.longestLocalPart ? start : nil
+  }
+
+  /// What software puts before the address that it sends from or to: BATV's and SRS's tags.
+  private static let envelopeTags: [StaticString] = [
+    "prvs=", "msprvs1=", "btv1==", "srs0=", "srs0+", "srs0-", "srs1=", "srs1+", "srs1-",
+  ]
+  /// Words before the number of a message, after which the recipient follows (VERP).
+  private static let bounceWords: [StaticString] = ["return-", "bounce-", "bounces-"]
+
+  /// Returns the beginning of an address that holds another one, such as `prvs=12ab=ann@example.org` and
+  /// `list-return-7-ann=example.org@list.example`; nil if there is none.
+  private func envelope(from start: Int, to end: Int) -> Int? {
+    for place in start..<end where !isWordByte(place - 1) {
+      if Self.envelopeTags.contains(where: { has($0, at: place) }) { return place }
+      guard self[end - 1] == UInt8(ascii: "="),
+        Self.bounceWords.contains(where: { has($0, at: place) && isDigit(place + $0.utf8CodeUnitCount) })
+      else { continue }
+      var begin = place
+      while begin > start, isWordByte(begin - 1) || [0x2E, 0x2D].contains(self[begin - 1]) { begin -= 1 }
+      return begin
+    }
+    return nil
   }
 
   /// Marks of RFC 5322's atoms, without those that quote and enclose addresses.
@@ -39,7 +72,7 @@ extension TextBytes {
     switch byte {
     case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "%"), UInt8(ascii: "+"), UInt8(ascii: "-"),
       UInt8(ascii: "'"), UInt8(ascii: "&"), UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"),
-      UInt8(ascii: "~"), UInt8(ascii: "^"), UInt8(ascii: "*"), UInt8(ascii: "="):
+      UInt8(ascii: "~"), UInt8(ascii: "^"), UInt8(ascii: "*"), UInt8(ascii: "="), UInt8(ascii: "/"):
       return true
     default: return false
     }
@@ -124,10 +157,19 @@ extension TextBytes {
     if has("//", at: end) { return end + 2 }
     // JSON may have \/ for a slash.
     if has("\\/\\/", at: end) { return end + 4 }
-    let isNumber = isDigit(end) || self[end] == UInt8(ascii: "+") || self[end] == UInt8(ascii: "(")
-    return !isNumber
+    return !isNumber(at: end)
       && Self.plainSchemes.contains { $0.utf8CodeUnitCount == end - start && has($0, at: start) }
       ? end : nil
+  }
+
+  /// True for a telephone number that is no part of an address, unlike `+4930901820@example.org`.
+  private func isNumber(at start: Int) -> Bool {
+    var end = start
+    while isDigit(end) || [0x28, 0x29, 0x2B, 0x2D, 0x2E].contains(self[end]), end - start < Self.longestScheme
+    {
+      end += 1
+    }
+    return end > start && self[end] != UInt8(ascii: "@")
   }
 
   private func isSchemeMark(_ byte: UInt8) -> Bool {

@@ -78,9 +78,8 @@ struct ExpressionFinder {
     return nil
   }
 
-  /// RFC 5321's longest domain and local part, in bytes.
+  /// RFC 5321's longest domain, in bytes.
   private static let longestDomain = 255
-  private static let longestLocalPart = 64
 
   private func signBefore(_ cut: Int) -> Int? {
     var position = cut
@@ -93,7 +92,7 @@ struct ExpressionFinder {
 
   private func signBehind(_ cut: Int) -> Int? {
     var position = cut
-    while position < cut + Self.longestLocalPart, Self.isAddressByte(text[position]) {
+    while position < cut + TextBytes.longestLocalPart, Self.isAddressByte(text[position]) {
       if text[position] == UInt8(ascii: "@") { return position }
       position += 1
     }

@@ -2,13 +2,10 @@
 
 import json
 import shutil
-import sys
 
 import pytest
 
-from conftest import FIXTURES, ROOT
-
-sys.path[:0] = [str(ROOT / "training")]
+from conftest import FIXTURES
 
 TEXTS = [f"The {a} fox {b} the {c} dog, and {d} was late." for a in ("quick", "brown", "old") for b in ("saw", "found")
          for c in ("lazy", "black") for d in ("he", "she", "it")]  # fmt: skip

@@ -12,7 +12,7 @@ from transformers import AutoTokenizer
 
 import bertqa
 from conftest import text_of, write_tokenizer
-from test_checkpoints import FAMILIES, PAIRS, TEXTS, TOLERANCE, edit, save, word_piece
+from directories import FAMILIES, PAIRS, TEXTS, TOLERANCE, edit, save, word_piece
 
 QUERIES = [text_of(3, 1), "", text_of(60, 2), "Bá ÇE, ba! ba?"]
 DOCUMENTS = [text_of(20, 3), "", "ba, ba. ba (ba) - ba; Bá!", text_of(300, 4)]

@@ -12,7 +12,6 @@ from sqlite import Database, library
 
 EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
 TIMEOUT = 300
-SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
 
 if library is None:
     pytest.skip("SQLite: needs libsqlite3", allow_module_level=True)

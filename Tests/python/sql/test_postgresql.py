@@ -16,8 +16,8 @@ from code_blocks import blocks
 from conftest import FIXTURES, ROOT
 from postgres import TIMEOUT, Server, SQLError, installation, quote
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO, check_shared, entailment_model
+from texts import PERSONAL, REDACTIONS, SPORT
 
-SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
 CANCELLED = "57014"
 # Each takes minutes.
 LONG = f"repeat({quote(FOX + ' ')}, 400000)"
@@ -321,17 +321,9 @@ def test_other_functions(session, context):
 
 
 def test_redaction(session):
-    text = "Zoë: ann@x.org, SSN 143-69-1724"
-    for arguments, expected in [
-        ((), "Zoë: [EMAIL], SSN 143-69-1724"),
-        (("all,us",), "Zoë: [EMAIL], SSN [US_SSN]"),
-        (("us", "mask"), "Zoë: ann@x.org, SSN ***-**-****"),
-        (("us", "mask", "4"), "Zoë: ann@x.org, SSN ***-**-1724"),
-        (("us", "text", "x"), "Zoë: ann@x.org, SSN x"),
-        (("all,us", "pseudonym"), "Zoë: [EMAIL_1], SSN [US_SSN_1]"),
-        (("email", "hash", "k" * 16), bertqa.redact(text, bertqa.patterns(text, "email"), key=b"k" * 16)),
-    ]:
-        given = ", ".join(map(quote, (text, *arguments)))
+    text = PERSONAL
+    for arguments, expected in REDACTIONS:
+        given = ", ".join(quote(str(each)) for each in (text, *arguments))
         assert session.value(f"SELECT bertqa_redact({given})") == expected
     # A region's numbers, and the names of a model.
     for arguments, expected in [

@@ -13,9 +13,10 @@ import pytest
 import bertqa
 from code_blocks import blocks
 from conftest import FIXTURES, PREFIX, ROOT
-from extension import SPORT, TIMEOUT, connect, script
+from extension import TIMEOUT, connect, script
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO, entailment_model
 from sqlite import DBCONFIG_TRUSTED_SCHEMA, SQLError
+from texts import PERSONAL, REDACTIONS, SPORT
 
 
 @pytest.fixture
@@ -115,16 +116,8 @@ def test_labels_of_the_caller_s_choice(database, tmp_path):
 
 
 def test_redaction(database):
-    text = "Zoë: ann@x.org, SSN 143-69-1724"
-    for arguments, expected in [
-        ((), "Zoë: [EMAIL], SSN 143-69-1724"),
-        (("all,us",), "Zoë: [EMAIL], SSN [US_SSN]"),
-        (("us", "mask"), "Zoë: ann@x.org, SSN ***-**-****"),
-        (("us", "mask", 4), "Zoë: ann@x.org, SSN ***-**-1724"),
-        (("us", "text", "x"), "Zoë: ann@x.org, SSN x"),
-        (("all,us", "pseudonym"), "Zoë: [EMAIL_1], SSN [US_SSN_1]"),
-        (("email", "hash", "k" * 16), bertqa.redact(text, bertqa.patterns(text, "email"), key=b"k" * 16)),
-    ]:
+    text = PERSONAL
+    for arguments, expected in REDACTIONS:
         marks = ", ".join("?" * (1 + len(arguments)))
         assert database.value(f"SELECT bertqa_redact({marks})", text, *arguments) == expected
     # A region's numbers, and the names of a model.

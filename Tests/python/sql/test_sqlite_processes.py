@@ -9,9 +9,10 @@ import pytest
 
 import bertqa
 from conftest import FIXTURES, PREFIX
-from extension import SPORT, TIMEOUT, connect, script
+from extension import TIMEOUT, connect, script
 from samples import ANSWER, APOLLO, FOX, TINY, WHO
 from sqlite import INTERRUPT, SQLError
+from texts import SPORT
 
 
 @pytest.fixture

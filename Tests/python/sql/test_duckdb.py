@@ -225,7 +225,7 @@ def test_entities(connection):
         expected = context.entities(text).entities
     rows = connection.execute("SELECT * FROM bertqa_entities(?)", [text]).fetchall()
     assert len(rows) == len(expected) > 1
-    for row, entity in zip(rows, expected):
+    for row, entity in zip(rows, expected, strict=True):
         assert row[:2] == (entity.text, entity.label) and row[3:] == (entity.start, entity.end)
         assert row[2] == pytest.approx(entity.score)
 

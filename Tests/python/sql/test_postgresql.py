@@ -100,7 +100,7 @@ def test_answers_are_the_library_s(session, context, name):
             FROM (SELECT {quote(document)} AS body) AS texts, bertqa_answers({quote(WHO)}, body, 3)"""
     )
     assert len(rows) == len(expected.answers) > 0
-    for row, answer in zip(rows, expected.answers):
+    for row, answer in zip(rows, expected.answers, strict=True):
         assert row[:4] == [answer.text] * 3 + [answer.sentence]
         assert floats(row[4:8]) == [*answer.byte_range, answer.start, answer.end]
         numbers = answer.score, answer.probability, answer.gap, expected.no_answer_probability
@@ -360,7 +360,7 @@ def test_entities(session, tiny_path):
     session.execute(f"SELECT bertqa_model('entities', {quote(str(tiny_path) + '-entities')})")
     rows = session.execute(f"SELECT * FROM bertqa_entities({quote(text)})")
     assert len(rows) == len(expected) > 1
-    for row, entity in zip(rows, expected):
+    for row, entity in zip(rows, expected, strict=True):
         assert row[:2] == [entity.text, entity.label] and float(row[2]) == pytest.approx(entity.score, rel=1e-5)
         assert floats(row[3:]) == [*entity.byte_range, entity.start, entity.end]
     assert session.execute("SELECT * FROM bertqa_entities(NULL)") == []

@@ -49,7 +49,7 @@ def test_answers_are_the_library_s(database, context, encoding, name):
         WHO,
     )
     assert len(rows) == len(expected.answers) > 0
-    for row, answer in zip(rows, expected.answers):
+    for row, answer in zip(rows, expected.answers, strict=True):
         assert row[0] == row[11] == answer.text
         assert row[1:4] == pytest.approx((answer.score, answer.probability, answer.gap))
         assert row[4:6] == answer.byte_range and row[6:8] == (answer.start, answer.end)
@@ -166,7 +166,7 @@ def test_entities(database):
     assert database.value("SELECT bertqa_model('entities', ?)", str(path)) == str(path)
     rows = database.execute("SELECT * FROM bertqa_entities(?)", text)
     assert len(rows) == len(expected) > 1
-    for row, entity in zip(rows, expected):
+    for row, entity in zip(rows, expected, strict=True):
         assert row[:2] == (entity.text, entity.label) and row[2] == pytest.approx(entity.score)
         assert row[3:] == (*entity.byte_range, entity.start, entity.end)
     assert database.execute("SELECT * FROM bertqa_entities('')") == []

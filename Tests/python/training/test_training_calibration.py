@@ -293,7 +293,7 @@ def test_the_library_gives_the_fitted_chances(tmp_path):
     with bertqa.Context(tmp_path / "model") as context:
         found = accuracy.measured(context, questions, max_seq_len=64, doc_stride=16)
     assert max(r.windows for r in found) > 3
-    for one, other in zip(found, expected):
+    for one, other in zip(found, expected, strict=True):
         assert (one.text, one.windows) == (other.text, other.windows)
         for name in ("gap", "rise", "probability", "no_answer_probability"):
             assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-5), name

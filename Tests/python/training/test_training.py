@@ -87,6 +87,7 @@ def test_one_part():
     assert parts(3, (1, 2), room=10, overlap=4) == [Part(0, 3, 1, 2)]
     assert parts(3, None, room=10, overlap=4) == [Part(0, 3, -1, -1)]
     assert parts(0, None, room=10, overlap=4) == [Part(0, 0, -1, -1)]
+    assert parts(10, None, room=10, overlap=4) == [Part(0, 10, -1, -1)]
 
 
 def test_parts_share_the_overlap_and_label_only_whole_answers():
@@ -157,6 +158,8 @@ def test_batches_hold_everything_once_within_their_tokens():
             break
         seen |= set(batch)
     assert seen == first
+    # Batches are filled completely.
+    assert [len(batch) for batch in token_batches(range(8), [16] * 8, 64, 16, seed=1)] == [4, 4]
     # One that is longer than a batch is a batch of its own.
     assert sorted(token_batches([0, 1], [500, 20], 100, 16, seed=1)) == [[0], [1]]
 
@@ -189,6 +192,7 @@ def test_texts_that_are_always_answered_are_reported():
     table = balance.balance(rows)
     assert table == [("reviews", 95, 5), ("wiki", 1, 1)]
     assert balance.one_sided(table) == ["reviews"]
+    assert balance.one_sided([("asked", 5, 95), ("wiki", 20, 80)]) == ["asked"]
     assert "warning: reviews" in balance.report(table) and "warning: wiki" not in balance.report(table)
 
 

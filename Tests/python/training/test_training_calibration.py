@@ -34,6 +34,9 @@ def test_the_threshold_weighs_both_kinds_alike():
     assert accuracy.best_threshold([(r.gap, r.f1, float(not r.answerable)) for r in rows]) == (2, 0.9)
     f1, kept, rejected = calibration.at_threshold(rows, threshold)
     assert (f1, kept, rejected) == (0.8, 7 / 9, 1.0)
+    # One of two unanswerable questions is answered, because two answerable ones have less.
+    rows = [row(gap, 1.0) for gap in (3, 1, 0)] + [row(2, answerable=False), row(-1, answerable=False)]
+    assert calibration.balanced_threshold(rows) == (-0.5, pytest.approx(0.75))
 
 
 def test_the_threshold_costs_no_source_more_than_the_limit():
@@ -86,6 +89,10 @@ def test_the_temperature_search_finds_a_minimum(best):
 
     assert abs(math.log(calibration.best_temperature(loss) / best)) <= math.log(1.15) / 2 + 1e-9
     assert len(tried) == len(set(tried)) <= 13
+
+
+def test_equations_are_solved():
+    assert chances.solved([[4, 1], [1, 3]], [1, 2]) == pytest.approx([1 / 11, 7 / 11])
 
 
 def drawn(count, slope, midpoint, rise, answerable=0.5, seed=1):

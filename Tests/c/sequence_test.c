@@ -211,6 +211,7 @@ static void test_lifetimes(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(short_lived, "O", 1, NULL, NULL, &generation));
   bertqa_context_free(short_lived);
   CHECK(strlen(bertqa_prediction_get(prediction, 0)->text) > 0);
+  CHECK(bertqa_generation_count(generation) > 0);
   for (size_t i = 0; i < bertqa_generation_count(generation); i++)
     CHECK(strlen(bertqa_generation_get(generation, i)->text) == bertqa_generation_get(generation, i)->length);
   /* Another context of the same files is the same model. */

@@ -127,7 +127,7 @@ def test_int8_form(reader, tmp_path):
     with bertqa.Context(tmp_path / "int8") as context:
         assert context.info.precision == "int8"
         got = logits(context, windows[:3])
-    for (ids, second), ours in zip(windows, got, strict=True):
+    for (ids, second), ours in zip(windows[:3], got, strict=True):
         assert relative_error(ours, reference(model, ids, second)) < 0.25, len(ids)
 
 

@@ -18,7 +18,7 @@ struct SharedLibrary {
     self.handle = handle
   }
 
-  /// Opens the first of several versions of a library that is there.
+  /// Opens the first installed one of several versions of a library.
   /// - Parameters:
   ///   - work: what needs it, such as "mail".
   ///   - library: its name in the message.

@@ -1,7 +1,7 @@
-/* A million of what a text or model can have many of: lines, words, labels, examples, entities, pieces. Each call ends,
- * in memory that is bounded; what is above a limit is a status. That the work is in proportion Tests/c/linear.sh
- * counts, on less. Arguments: the tiny model's directory; parts of the names of what to run instead of all. Prints
- * processor time, the longest of it between two questions to the cancel hook, and memory. */
+/* A million lines, words, labels, examples, entities, pieces, and so on. Each call must end, in bounded memory; what
+ * exceeds a limit must return a status. Tests/c/linear.sh checks on smaller inputs that the work is linear. Arguments:
+ * the tiny model's directory; parts of the names of tests to run instead of all. Prints for each test the processor
+ * time, the longest processor time between two polls of the cancel hook, and the memory. */
 #include <sys/stat.h>
 #include <time.h>
 
@@ -13,9 +13,9 @@ static char directory[] = "/tmp/bertqa-million-XXXXXX";
 static bertqa_context *answering, *classifying, *tagging, *embedding, *predicting;
 static char *lines, *words, *mails;
 
-/* ---- Processor seconds between questions; every context has one thread */
+/* ---- Processor seconds between polls; every context has one thread */
 
-static double last_question, longest_pause;
+static double last_poll, longest_pause;
 
 static double processor_seconds(void) {
   struct timespec time;
@@ -23,22 +23,22 @@ static double processor_seconds(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static int32_t ask(void *unused) {
+static int32_t note_poll(void *unused) {
   (void)unused;
   const double now = processor_seconds();
-  if (now - last_question > longest_pause) longest_pause = now - last_question;
-  last_question = now;
+  if (now - last_poll > longest_pause) longest_pause = now - last_poll;
+  last_poll = now;
   return 0;
 }
 
-static const bertqa_call_options call = {.struct_size = sizeof call, .cancel = ask};
+static const bertqa_call_options call = {.struct_size = sizeof call, .cancel = note_poll};
 
-/* A call that has `call` in its options. What is before its first question, and behind its last, counts. */
+/* Makes a call that has `call` in its options. The time before its first poll and after its last one counts, too. */
 #define CHECK_CALL(called)               \
   do {                                   \
-    last_question = processor_seconds(); \
+    last_poll = processor_seconds();     \
     CHECK_STATUS(BERTQA_OK, called);     \
-    ask(NULL);                           \
+    note_poll(NULL);                     \
   } while (0)
 
 static const bertqa_tokenize_options tokenizing = {.struct_size = sizeof tokenizing, .call = &call};
@@ -100,7 +100,7 @@ static void answer(void) {
   bertqa_answers_free(answers);
 }
 
-/* One character, or one after which normalisation or the words begin anew, repeated many times. */
+/* Texts to repeat: a character, or one that ends a word or a normalised sequence. */
 static const char *const units[] = {"!", "a", "\xE7\x8E\x8B", "\xE3\x80\xAE", "e\xCC\x81", "\xFF", "the king of france. "};
 enum { UNITS = sizeof units / sizeof units[0], LONG = 20 * MILLION };
 
@@ -216,7 +216,7 @@ static void words_of_a_model(void) {
   bertqa_context_free(context);
 }
 
-/* A training takes texts times labels, so that it is the deadline that ends it. */
+/* Training computes texts times labels, so only the deadline ends it. */
 static void labels_of_a_model(void) {
   bertqa_trainer *many = trainer();
   bertqa_status status = BERTQA_OK;
@@ -228,9 +228,9 @@ static void labels_of_a_model(void) {
   }
   CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, status);
   CHECK(count == 65537);
-  bertqa_call_options call = BERTQA_CALL_OPTIONS_INIT;
-  call.deadline_ns = bertqa_deadline_after(100000000);
-  CHECK_STATUS(BERTQA_ERROR_DEADLINE_EXCEEDED, bertqa_trainer_finish(many, path("labels"), &call, NULL));
+  bertqa_call_options limited = BERTQA_CALL_OPTIONS_INIT;
+  limited.deadline_ns = bertqa_deadline_after(100000000);
+  CHECK_STATUS(BERTQA_ERROR_DEADLINE_EXCEEDED, bertqa_trainer_finish(many, path("labels"), &limited, NULL));
   bertqa_trainer_free(many);
 }
 
@@ -390,7 +390,7 @@ static void logits(void) {
 static const struct {
   const char *name;
   void (*run)(void);
-  long megabytes; /* of memory, at most, beside what was there before */
+  long megabytes; /* the most additional memory */
 } tests[] = {
     {"lines: tokenize, four tokenizers", tokenize, 400},
     {"lines: answer, max_windows 1", answer, 400},
@@ -449,8 +449,8 @@ int main(int argc, char **argv) {
   predicting = fixture_context("tiny-lstm", 1);
   for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
     if (!is_wanted(tests[i].name, argc, argv)) continue;
-    alarm(1200); /* what is quadratic takes days */
-    FILE *file = fopen("/proc/self/clear_refs", "w"); /* the peak begins anew */
+    alarm(1200); /* quadratic work takes days */
+    FILE *file = fopen("/proc/self/clear_refs", "w"); /* resets the peak */
     if (file != NULL) fputs("5", file), fclose(file);
     const long before = peak_kib();
     const double begun = processor_seconds();

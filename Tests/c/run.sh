@@ -72,7 +72,7 @@ headers() { # by every compiler that is there
 # shellcheck disable=SC2086
 examples() { # built as their README says, and each run
   for source in examples/c/*.c; do # Tests/python/documents/test_hosts.py runs the two that serve
-    case $source in */ask_collection.c) continue ;; esac # Tests/python/sql/test_sqlite.py runs it, with SQLite
+    case $source in */ask_collection.c) continue ;; esac # Tests/python/sql/test_sqlite_collections.py runs it, with SQLite
     "${CC:-cc}" -std=c99 -Wall -Wextra -Werror -o "$out/$(basename "$source" .c)" "$source" $flags -pthread
   done
   fox="The quick brown fox jumps over the lethargic dog."

@@ -82,7 +82,7 @@ def test_logits(model, threads):
         results = context.classify_batch(texts)
         assert context.info.labels == tuple(reference.config.id2label.values())
     assert np.ptp([logits_of(result) for result in results], axis=0).max() > 0.05, "not all the same"
-    for text, result in zip(texts, results):
+    for text, result in zip(texts, results, strict=True):
         # Lists, because transformers takes an empty second text alone for none.
         inputs = tokenizer([text]) if isinstance(text, str) else tokenizer([text[0]], [text[1]])
         theirs = run(reference, **{name: values[0] for name, values in inputs.items()})

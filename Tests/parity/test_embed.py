@@ -112,7 +112,7 @@ def test_pairs(model):
     pairs = [(text_of(a, a), text_of(b, b)) for a, b in ((3, 9), (9, 3), (40, 10), (10, 40), (40, 41), (31, 30))]
     with bertqa.Context(directory, precision="f32") as context:
         ours = np.asarray(context.embed(pairs, truncate=True, max_seq_len=48, pooling="cls", normalize=False))
-    for (first, second), vector in zip(pairs, ours):
+    for (first, second), vector in zip(pairs, ours, strict=True):
         inputs = tokenizer(first, second, truncation=True, max_length=48, return_tensors="pt")
         with torch.no_grad():
             hidden = encoder(**inputs).last_hidden_state[0, 0].numpy()

@@ -77,7 +77,7 @@ def compare(found, expected, text):
     """Compares without the white space that transformers leaves at the ends of entities; WordPiece has none."""
     spelled = [(one["start"], one["end"], one.get("entity", one.get("entity_group"))) for one in expected]
     assert [(e.start, e.end, e.label) for e in found] == spelled, text
-    for entity, one in zip(found, expected):
+    for entity, one in zip(found, expected, strict=True):
         assert abs(entity.score - float(one["score"])) < 1e-5
         assert entity.text == text[one["start"] : one["end"]]
 
@@ -141,7 +141,7 @@ def aggregated(tagger, text, ids, offsets, scores, strategy):
 def test_the_pipeline(model, strategy):
     context, tagger = model
     count = 0
-    for text, found in zip(TEXTS, context.entities_batch(TEXTS, aggregation=strategy)):
+    for text, found in zip(TEXTS, context.entities_batch(TEXTS, aggregation=strategy), strict=True):
         if not text.strip():
             assert len(found) == 0
             continue

@@ -116,7 +116,7 @@ def test_logits(name, folder):
             context.logits([[5] * 513])
         got = logits(context, windows)
         assert all(np.array_equal(logits(context, [window])[0], ours) for window, ours in zip(windows, got))
-    for (ids, second), ours in zip(windows, got):
+    for (ids, second), ours in zip(windows, got, strict=True):
         theirs = reference(model, ids, second)
         assert np.abs(theirs).max() > 0.1, "the reference must not be trivial"
         assert np.abs(ours - theirs).max() <= TOLERANCE
@@ -139,7 +139,7 @@ def test_classifier(name, folder):
     directory, model, tokenizer = build(name, "ForSequenceClassification", folder)
     with bertqa.Context(directory, precision="f32") as context:
         results = context.classify_batch(TEXTS + PAIRS)
-    for text, result in zip(TEXTS + PAIRS, results):
+    for text, result in zip(TEXTS + PAIRS, results, strict=True):
         ours = [score.logit for score in sorted(result.scores, key=lambda score: score.id)]
         with torch.no_grad():
             theirs = model(**encode(tokenizer, text)).logits[0].numpy()
@@ -152,7 +152,7 @@ def test_vectors(name, folder):
     with bertqa.Context(directory, precision="f32") as context:
         for pooling in ("mean", "cls"):
             vectors = np.asarray(context.embed(TEXTS + PAIRS, pooling=pooling, normalize=False))
-            for text, ours in zip(TEXTS + PAIRS, vectors):
+            for text, ours in zip(TEXTS + PAIRS, vectors, strict=True):
                 with torch.no_grad():
                     hidden = model(**encode(tokenizer, text)).last_hidden_state[0].numpy()
                 theirs = hidden[0] if pooling == "cls" else hidden.mean(axis=0)

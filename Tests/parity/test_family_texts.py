@@ -122,7 +122,7 @@ def test_classifier(saved, tmp_path):
     for path, precision, bound in ((directory, "f32", TOLERANCE), (tmp_path / "int8", "int8", 0.15)):
         with bertqa.Context(path, precision=precision) as context:
             results = context.classify_batch(TEXTS + PAIRS)
-        for result, expected in zip(results, theirs):
+        for result, expected in zip(results, theirs, strict=True):
             ours = [score.logit for score in sorted(result.scores, key=lambda score: score.id)]
             assert np.abs(ours - expected).max() <= bound
 
@@ -132,7 +132,7 @@ def test_vectors(saved):
     directory, model, tokenizer = save("Model")
     with bertqa.Context(directory, precision="f32") as context:
         ours = np.asarray(context.embed(TEXTS + PAIRS, pooling="mean", normalize=False))
-    for text, vector in zip(TEXTS + PAIRS, ours):
+    for text, vector in zip(TEXTS + PAIRS, ours, strict=True):
         with torch.no_grad():
             theirs = model(**encode(tokenizer, text)).last_hidden_state[0].mean(dim=0).numpy()
         assert np.abs(vector - theirs).max() <= TOLERANCE
@@ -169,7 +169,7 @@ def test_entities(saved, strategy):
     texts = [" ".join(w for w in text.split() if "\u2581" not in tokenizer.tokenize(w)) for text in texts]
     count = 0
     with bertqa.Context(directory, precision="f32") as context:
-        for text, found in zip(texts, context.entities_batch(texts, aggregation=strategy)):
+        for text, found in zip(texts, context.entities_batch(texts, aggregation=strategy), strict=True):
             expected = []
             for one in tagger(text, aggregation_strategy=strategy):
                 part = text[one["start"] : one["end"]]

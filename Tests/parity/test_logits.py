@@ -54,7 +54,7 @@ def require_same_bits(directory, windows, precision):
             results.append(logits(context, windows))
             results.append([logits(context, [window])[0] for window in windows])
     for result in results[1:]:
-        for window, expected in zip(result, results[0]):
+        for window, expected in zip(result, results[0], strict=True):
             assert np.array_equal(window, expected)
 
 
@@ -64,7 +64,7 @@ def test_logits(checkpoint, name):
     windows = windows_of(BATCHES[name])
     with bertqa.Context(directory, precision="f32") as context:
         got = logits(context, windows)
-    for (ids, second), ours in zip(windows, got):
+    for (ids, second), ours in zip(windows, got, strict=True):
         theirs = reference(model, ids, second)
         assert ours.shape == theirs.shape
         assert np.abs(theirs).max() > 0.1, "the reference must not be trivial"

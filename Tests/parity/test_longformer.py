@@ -72,7 +72,7 @@ def test_logits(reader):
     with bertqa.Context(directory, precision="f32") as context:
         assert context.info.max_position_embeddings == 4096
         got = logits(context, windows)
-    for ours, theirs in zip(got, expected):
+    for ours, theirs in zip(got, expected, strict=True):
         assert np.abs(theirs).max() > 0.1, "the reference must not be trivial"
         assert np.abs(ours - theirs).max() <= TOLERANCE, theirs.shape
 
@@ -86,7 +86,7 @@ def test_bits_do_not_depend_on_company_or_threads(reader, precision):
 def test_other_precisions(reader, tmp_path):
     directory, windows, expected = reader
     for precision, context in reduced_precisions(directory, tmp_path / "int8"):
-        for ours, theirs in zip(logits(context, windows), expected):
+        for ours, theirs in zip(logits(context, windows), expected, strict=True):
             error = np.sqrt(((ours - theirs) ** 2).mean()) / theirs.std()
             assert 0 < error < ROUNDING[precision], (precision, theirs.shape)
 
@@ -117,7 +117,7 @@ def test_classifier(seed, tmp_path):
     texts = [text_of(words, words) for words in (1, 9, 80, 300, 1200)] + [(text_of(5, 1), text_of(250, 2))]
     with bertqa.Context(tmp_path, precision="f32") as context:
         results = context.classify_batch(texts)
-    for text, result in zip(texts, results):
+    for text, result in zip(texts, results, strict=True):
         pair = [text] if isinstance(text, str) else list(text)
         with torch.no_grad():
             theirs = model(tokenizer(*pair, return_tensors="pt")["input_ids"]).logits[0].numpy()
@@ -133,7 +133,7 @@ def test_vectors(tmp_path):
     with bertqa.Context(tmp_path, precision="f32") as context:
         vectors = np.asarray(context.embed(texts))
         first = np.asarray(context.embed(texts, pooling="cls"))
-    for text, ours, ours_first in zip(texts, vectors, first):
+    for text, ours, ours_first in zip(texts, vectors, first, strict=True):
         with torch.no_grad():
             hidden = model(tokenizer(text, return_tensors="pt")["input_ids"]).last_hidden_state[0].numpy()
         assert np.abs(ours - hidden.mean(axis=0)).max() <= TOLERANCE

@@ -83,7 +83,7 @@ def test_logits(reader):
     with bertqa.Context(directory, precision="f32") as context:
         assert context.info.max_position_embeddings == 8192
         got = logits(context, windows)
-    for (ids, second), ours in zip(windows, got):
+    for (ids, second), ours in zip(windows, got, strict=True):
         theirs = reference(model, ids, second)
         assert ours.shape == theirs.shape
         assert np.abs(theirs).max() > 0.1, "the reference must not be trivial"
@@ -127,7 +127,7 @@ def test_int8_form(reader, tmp_path):
     with bertqa.Context(tmp_path / "int8") as context:
         assert context.info.precision == "int8"
         got = logits(context, windows[:3])
-    for (ids, second), ours in zip(windows, got):
+    for (ids, second), ours in zip(windows[:3], got, strict=True):
         assert relative_error(ours, reference(model, ids, second)) < 0.25, len(ids)
 
 
@@ -141,7 +141,7 @@ def test_classifier(pooling, tmp_path):
     texts = [text_of(words, words) for words in (1, 9, 80, 300)] + [(text_of(5, 1), text_of(250, 2))]
     with bertqa.Context(tmp_path, precision="f32") as context:
         results = context.classify_batch(texts)
-    for text, result in zip(texts, results):
+    for text, result in zip(texts, results, strict=True):
         pair = [text] if isinstance(text, str) else list(text)
         ids = tokenizer(*pair, return_tensors="pt")["input_ids"]
         with torch.no_grad():
@@ -155,7 +155,7 @@ def test_embedder(tmp_path):
     texts = [text_of(words, words) for words in (1, 9, 80, 300)]
     with bertqa.Context(tmp_path, precision="f32") as context:
         vectors = np.asarray(context.embed(texts))
-    for text, ours in zip(texts, vectors):
+    for text, ours in zip(texts, vectors, strict=True):
         with torch.no_grad():
             hidden = model(input_ids=tokenizer(text, return_tensors="pt")["input_ids"]).last_hidden_state
         assert np.abs(ours - hidden[0].mean(dim=0).numpy()).max() <= TOLERANCE

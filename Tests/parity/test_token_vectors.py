@@ -12,7 +12,7 @@ from transformers import AutoTokenizer
 
 import bertqa
 from conftest import text_of, write_tokenizer
-from test_checkpoints import FAMILIES, PAIRS, TEXTS, TOLERANCE, edit, save, word_piece
+from directories import FAMILIES, PAIRS, TEXTS, TOLERANCE, edit, save, word_piece
 
 QUERIES = [text_of(3, 1), "", text_of(60, 2), "Bá ÇE, ba! ba?"]
 DOCUMENTS = [text_of(20, 3), "", "ba, ba. ba (ba) - ba; Bá!", text_of(300, 4)]
@@ -34,7 +34,7 @@ def test_last_hidden_states(family, tmp_path):
     texts = [*TEXTS, *PAIRS]
     with bertqa.Context(tmp_path, precision="f32") as context:
         ours = context.embed_tokens(texts)
-        for text, vectors in zip(texts, ours):
+        for text, vectors in zip(texts, ours, strict=True):
             inputs = tokenizer(*(text if isinstance(text, tuple) else (text,)), return_tensors="pt")
             with torch.no_grad():
                 theirs = model(**inputs).last_hidden_state[0].numpy()
@@ -127,12 +127,12 @@ def test_late_interaction(kind, tmp_path):
         assert context.info.embedding_length == 0
         with pytest.raises(bertqa.Unsupported):
             context.embed("ba")
-    for mine, expected in zip(ours + theirs + plain, [*queries, *documents, *documents]):
+    for mine, expected in zip(ours + theirs + plain, [*queries, *documents, *documents], strict=True):
         expected = np.asarray(expected)
         assert np.asarray(mine).shape == expected.shape
         assert np.abs(np.asarray(mine) - expected).max() <= TOLERANCE
-    for query, rows in zip(ours, queries):
-        for document, columns in zip(theirs, documents):
+    for query, rows in zip(ours, queries, strict=True):
+        for document, columns in zip(theirs, documents, strict=True):
             expected = (np.asarray(rows) @ np.asarray(columns).T).max(axis=1).sum()
             assert query.max_sim(document) == pytest.approx(expected, abs=1e-3)
 
@@ -191,7 +191,7 @@ def test_sparse(family, settings, tmp_path):
     assert 0.05 < (theirs > 0).mean() < 1 and theirs.max() > 0.1, "the reference must not be trivial"
     with bertqa.Context(tmp_path, precision="f32") as context:
         assert context.info.embedding_length == 0
-        for vectors, expected in zip(context.embed_tokens(TEXTS, truncate=True), theirs):
+        for vectors, expected in zip(context.embed_tokens(TEXTS, truncate=True), theirs, strict=True):
             assert vectors.ids == sorted(vectors.ids) and min(vectors.weights.values()) > 0
             bound = TOLERANCE * (60 if settings.get("pooling_strategy") == "sum" else 1)
             assert np.abs(dense(vectors, expected.size) - expected).max() <= bound

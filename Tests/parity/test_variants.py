@@ -1,7 +1,6 @@
 """Directories in the forms that popular checkpoints have: class, tokenizer of its own kind, weights and modules, each
-compared by `bertqa info --check` with transformers or sentence-transformers. What others are refused for is below."""
+compared by `bertqa info --check` with transformers or sentence-transformers. docs/models.md lists them."""
 
-import io
 import json
 import os
 import shutil
@@ -10,31 +9,21 @@ import sys
 from pathlib import Path
 
 import pytest
-import sentencepiece
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.models import Normalize, Pooling, Transformer
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from tokenizers import Tokenizer
 
 import bertqa
 import bertqa.check
 from conftest import WORDS
-from test_checkpoints import FAMILIES, edit, same_tokens, save, word_piece
-from test_sentencepiece import TRAINING
+from directories import FAMILIES, edit, save
 from test_token_vectors import splade, stanford
+from tokenizer_files import LLAMA3, bert, byte_level, gemma, spm, unigram
 
 TOOL = Path(os.environ["BERTQA_PREFIX"]) / "bin" / "bertqa"
-CORPUS = [*bertqa.check.TEXTS, " ".join(WORDS[:400]), Path(__file__).read_text(encoding="utf-8")]
-LLAMA3 = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
-    r"\s+(?!\S)|\s+"
-)
-ROBERTA = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-TEMPLATE = processors.TemplateProcessing(
-    single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
-)
 
 
 def model(directory, kind, **settings):
@@ -42,85 +31,6 @@ def model(directory, kind, **settings):
     family = next(name for name in sorted(FAMILIES, key=len, reverse=True) if kind.startswith(name))
     config = getattr(transformers, f"{family}Config")(**FAMILIES[family] | settings)
     return save(kind, config, directory)
-
-
-# ---- Tokenizers ----
-
-
-def bert(directory, **settings):
-    """vocab.txt and tokenizer.json, as almost every BERT has them."""
-    word_piece(directory, lowercase=True)
-    edit(directory / "tokenizer_config.json", tokenizer_class="BertTokenizer", do_lower_case=True, **settings)
-
-
-def byte_level(directory, files=("tokenizer.json",), pattern=None, **settings):
-    tokenizer = Tokenizer(models.BPE())
-    cut = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=pattern is None)
-    tokenizer.pre_tokenizer = (
-        pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(pattern), "isolated"), cut]) if pattern else cut
-    )
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    tokenizer.train_from_iterator(
-        CORPUS, trainers.BpeTrainer(vocab_size=700, special_tokens=ROBERTA, initial_alphabet=alphabet)
-    )
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), True, False)
-    if "tokenizer.json" in files:
-        tokenizer.save(str(directory / "tokenizer.json"))
-    if "vocab.json" in files:
-        tokenizer.model.save(str(directory))
-    names = dict(zip(("bos_token", "pad_token", "eos_token", "unk_token", "mask_token"), ROBERTA))
-    names |= {"cls_token": "<s>", "sep_token": "</s>"}
-    settings = {"tokenizer_class": "RobertaTokenizer", "model_max_length": 512} | settings
-    edit(directory / "tokenizer_config.json", **names, **settings)
-
-
-def unigram(directory, **settings):
-    """XLM-R's: tokenizer.json with Metaspace, without token types."""
-    tokenizer = Tokenizer(models.Unigram())
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
-    )
-    tokenizer.train_from_iterator(
-        CORPUS,
-        trainers.UnigramTrainer(vocab_size=600, special_tokens=ROBERTA, unk_token="<unk>", show_progress=False),
-    )
-    tokenizer.post_processor = TEMPLATE
-    tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True)])
-    tokenizer.save(str(directory / "tokenizer.json"))
-    names = {"bos_token": "<s>", "eos_token": "</s>", "sep_token": "</s>", "cls_token": "<s>"}
-    names |= {"unk_token": "<unk>", "pad_token": "<pad>", "mask_token": "<mask>"}
-    edit(directory / "tokenizer_config.json", **names, **{"tokenizer_class": "XLMRobertaTokenizer"} | settings)
-
-
-def gemma(directory):
-    """Characters with bytes for the others, as mmBERT has them."""
-    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"]
-    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_next")
-    trainer = trainers.BpeTrainer(
-        vocab_size=900, special_tokens=special + [f"<0x{byte:02X}>" for byte in range(256)], limit_alphabet=200
-    )
-    tokenizer.train_from_iterator(CORPUS, trainer)
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<bos> $A <eos>", pair="<bos> $A <eos> $B <eos>", special_tokens=[("<bos>", 2), ("<eos>", 1)]
-    )
-    tokenizer.save(str(directory / "tokenizer.json"))
-    names = {"bos_token": "<bos>", "eos_token": "<eos>", "unk_token": "<unk>", "pad_token": "<pad>"}
-    edit(
-        directory / "tokenizer_config.json", **names, mask_token="<mask>", tokenizer_class="PreTrainedTokenizerFast",
-        cls_token="<bos>", sep_token="<eos>",
-    )  # fmt: skip
-
-
-def spm(directory, family, name, cls, **settings):
-    content = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(" ".join(CORPUS).split("\n") * 3), model_writer=content, vocab_size=500,
-        hard_vocab_limit=False, minloglevel=2, **TRAINING[family],
-    )  # fmt: skip
-    (directory / name).write_bytes(content.getvalue())
-    edit(directory / "tokenizer_config.json", tokenizer_class=cls, **settings)
 
 
 # ---- Modules and weights ----
@@ -447,14 +357,6 @@ def test_variant(variant, tmp_path, capsys):
     variant(directory)
     assert bertqa.check.main(str(directory)) == 0, capsys.readouterr().out
     assert "not compared" not in capsys.readouterr().out
-
-
-def test_added_tokens_beside_merges(tmp_path):
-    transformers.RobertaConfig(vocab_size=702).save_pretrained(tmp_path)
-    byte_level(tmp_path, ("vocab.json",))
-    count = len(json.loads((tmp_path / "vocab.json").read_text()))
-    edit(tmp_path / "added_tokens.json", **{"<tweet>": count, "#": count + 1})
-    same_tokens(tmp_path, [*bertqa.check.TEXTS, "# #ba <tweet>s the#"])
 
 
 def test_the_tool_checks(tmp_path, monkeypatch, capsys):

@@ -25,6 +25,8 @@ os.environ["BERTQA_LIBRARY"] = str(PREFIX / "lib" / "libbertqa.so.1")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PACKAGE), os.environ.get("PYTHONPATH")]))
 os.environ.pop("BERTQA_MODEL", None)
 sys.path.insert(0, str(PACKAGE))
+# What Tests/python/training tests.
+sys.path += [str(ROOT / "training"), str(ROOT / "Benchmarks")]
 
 
 def clean_environment():

@@ -19,7 +19,7 @@ struct ScoredSpan: Equatable {
 /// start token is computed once, O(tokens · maxLength); a query then takes O(interval + maxLength²).
 /// Only spans with a token that has content are candidates.
 struct SpanSearch {
-  /// Consecutive tokens that run windows cover without a gap: no candidate crosses its borders.
+  /// Consecutive tokens that the windows read so far cover without a gap. No candidate crosses its borders.
   struct Run {
     var tokens: Range<Int>
     /// Where its tokens begin in `rowMaxima`.
@@ -29,11 +29,12 @@ struct SpanSearch {
   let logits: WindowLogits
   let maxLength: Int
   private(set) var runs: [Run] = []
-  /// Best score of the candidates that start at a token; -∞ if none does.
+  /// The best score of the candidates that start at a token; -∞ if none does.
   private var rowMaxima: [Float] = []
-  /// Tokens from each start to the first that has content; `noContent` if there is none. Empty: all have.
+  /// The number of tokens from each start to the first with content; `noContent` if there is none. Empty if all have
+  /// content.
   private var contentDistances: [Int32] = []
-  /// Best score of all spans, candidates or not; -∞ if there is none.
+  /// The best score of all spans, candidates or not; -∞ if there is none.
   private(set) var highestScore = -Float.infinity
 
   private static let noContent = Int32.max
@@ -69,7 +70,7 @@ struct SpanSearch {
     }
   }
 
-  /// Goes word by word from the end, because an answer has whole words.
+  /// Proceeds word by word from the end, because an answer has whole words.
   private mutating func fillContentDistances(
     of run: Run, _ document: PreparedDocument, _ alignsToWords: Bool, _ monitor: CallMonitor
   ) throws(BertQAError) {
@@ -103,7 +104,7 @@ struct SpanSearch {
     }
   }
 
-  /// Diagonal by diagonal (spans of one length), so that the inner loop is a vector operation.
+  /// Proceeds by diagonals (spans of one length), so that the inner loop is a vector operation.
   private mutating func fillRowMaxima(_ monitor: CallMonitor) throws(BertQAError) {
     let logits = logits
     var run = 0

@@ -20,7 +20,7 @@ struct TopSpans {
   private let alignsToWords: Bool
   private var intervals: [Interval] = []
   private var taken: [Taken] = []
-  /// The tokens of the last one taken, whole words.
+  /// The tokens of the last candidate taken, as whole words.
   private var lastTokens = 0...0
 
   init(

@@ -28,9 +28,9 @@ public struct EntityReason: Sendable, Equatable {
   /// The rule's name: that of a kind or of a rule of the caller, "deny" for a denied text, or "everywhere" for a text
   /// that was found elsewhere.
   public var rule: String
-  /// The check that its characters passed, as `Checksum` names it; nil if they have none.
+  /// The check that its characters passed, by the name of `Checksum`; nil if its kind has none.
   public var checksum: String?
-  /// The bytes of the word before it that says what it is; nil if there is none.
+  /// The bytes of the word before it that identifies it, such as "Tel"; nil if there is none.
   public var context: TextRange?
 
   public init(rule: String, checksum: String? = nil, context: TextRange? = nil) {
@@ -155,7 +155,7 @@ extension EntityList {
 }
 
 extension Entity {
-  /// Throws `.invalidArgument` if the range is none of the text.
+  /// Throws `.invalidArgument` if the range is not inside the text.
   func checkIsWithin(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
     guard bytes.start >= 0, bytes.start <= bytes.end, bytes.end <= text.count else {
       throw BertQAError(

@@ -1,5 +1,4 @@
-/// Phrases, and where they stand in texts: in any case, with composed or decomposed letters, and any spaces and marks
-/// between the words.
+/// Finds phrases in texts: in any case, with composed or decomposed letters, and any spaces and marks between words.
 struct PhraseTree: Sendable {
   /// The first words of phrases, as nodes of a tree: the node of more words by the node of fewer and the next word.
   private var nodes: [Step: Int] = [:]
@@ -20,7 +19,7 @@ struct PhraseTree: Sendable {
   /// The words of a phrase. Their number bounds the time for each word of a text.
   static let mostWords = 16
 
-  /// Adds a phrase with a number, unless it is there already.
+  /// Adds a phrase with a number, unless the tree has it already.
   /// - Returns: false if it has no word or too many.
   mutating func add(
     _ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, number: Int, _ monitor: CallMonitor
@@ -97,7 +96,7 @@ struct PhraseTree: Sendable {
         continue
       }
       UnicodeData.shared.forEachPart(of: UnicodeData.shared.lowercase(unit.scalar)) { part in
-        // A sigma at the end of a word has a form of its own. The capitals of ß are SS.
+        // A sigma at the end of a word has another form. The capitals of ß are SS.
         for _ in 0..<(part == 0xDF ? 2 : 1) {
           hash = (hash ^ UInt64(part == 0x3C2 ? 0x3C3 : part == 0xDF ? 0x73 : part)) &* 0x100_0000_01B3
         }

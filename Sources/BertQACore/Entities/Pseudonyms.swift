@@ -150,7 +150,7 @@ public final class Pseudonyms: Sendable {
     return bytes.isEmpty ? [UInt8(ascii: "_")] : bytes
   }
 
-  /// Returns the label and the number of a name; nil if it is none.
+  /// Returns the label and the number of a name; nil for other texts.
   static func parts(of name: [UInt8]) -> (label: [UInt8], number: Int)? {
     guard name.first == opening, name.last == closing, let line = name.lastIndex(of: UInt8(ascii: "_")) else {
       return nil

@@ -104,7 +104,7 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension Result where Failure == BertQAError {
-  /// The placeholder for an item's result in a batch until the result is there.
+  /// The placeholder for an item's result in a batch until the result is known.
   static var missing: Self { .failure(BertQAError(.internal, "an item without a result")) }
 }
 

@@ -277,7 +277,7 @@ extension ThreadPool {
     pthread_mutex_unlock(mutex)
   }
 
-  /// A worker's loop until it is told to stop: help teams, spin, sleep until there is work.
+  /// A worker's loop until the pool stops it: helps teams, spins, sleeps until there is work.
   private func work() {
     ForkGate.hold { bq_name_thread("bertqa") }
     while !isStopping.load(ordering: .relaxed) {

@@ -32,7 +32,7 @@ final class CollectionWriter {
   }
 
   private struct Passage {
-    /// That of the document and a newline, which the vector covers, too; or empty.
+    /// The document's title and a newline, which the vector also covers; or empty.
     var title: [UInt8]
     var text: [UInt8]
   }
@@ -105,7 +105,7 @@ final class CollectionWriter {
 
   /// Adds a document and its text.
   /// - Parameters:
-  ///   - title: one of white space counts as none.
+  ///   - title: white space alone counts as none.
   ///   - fields: an object of JSON.
   ///   - hasLines: true if its lines are the file's.
   func add(
@@ -139,7 +139,7 @@ final class CollectionWriter {
     try flushIfLarge()
   }
 
-  /// Ends a piece of a long text behind a blank line, a line, a space, or at the limit before a character.
+  /// Ends a piece of a long text after a blank line, else after a line, a space, or at the limit before a character.
   private static func pieceEnd(from start: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
     guard text.count - start > pieceBytes else { return text.count }
     let limit = start + pieceBytes
@@ -231,7 +231,7 @@ final class CollectionWriter {
     hasFailed = false
   }
 
-  /// Throws if the batch goes on with a file or document that another program has removed.
+  /// Throws if the batch continues a file or document that another program has removed.
   private func checkContinuation() throws(ToolError) {
     var open = [("files", lastFile)]
     switch steps.first {
@@ -250,7 +250,7 @@ final class CollectionWriter {
     }
   }
 
-  /// The document and the file that the next batch may go on with.
+  /// The document and the file that the next batch may continue.
   private var lastDocument: Int64 = 0
   private var lastFile: Int64?
 

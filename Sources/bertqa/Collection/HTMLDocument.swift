@@ -35,7 +35,7 @@ struct HTMLDocument {
     "script", "style", "template", "noscript", "svg", "math", "nav", "iframe", "object", "select", "textarea",
     "button", "head",
   ]
-  /// What stands in lines of its own.
+  /// The elements whose text has its own lines.
   private static let blocks: Set<String> = [
     "address", "article", "aside", "blockquote", "body", "dd", "details", "div", "dl", "dt", "fieldset",
     "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li",

@@ -57,7 +57,7 @@ final class IndexRun {
     try writer.flush()
   }
 
-  /// Removes the files that no longer exist or are no files any more.
+  /// Removes the files that no longer exist or are no longer files.
   private func removeMissing() throws(ToolError) {
     var missing: [Int64] = []
     let files = try collection.database.statement("SELECT id, path FROM files")

@@ -107,7 +107,7 @@ struct MIMELibrary {
   /// The place in the file of the line "From " of the message that was read last, or that could not be read.
   func marker(_ parser: Object) -> Int { Int(getMarkerOffset(parser)) }
 
-  /// Returns nil for what is no message, and does not go on behind it. The caller releases the message.
+  /// Returns nil for what is not a message, and does not continue after it. The caller releases the message.
   func nextMessage(_ parser: Object) -> Object? { construct(parser, nil) }
 
   // MARK: - Headers

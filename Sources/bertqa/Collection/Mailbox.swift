@@ -65,8 +65,8 @@ final class Mailbox {
   }
 
   /// Returns the next message; nil at the end.
-  /// - Parameter problem: called for what cannot be read of an mbox file, such as the lines behind one of a text that begins
-  ///   with "From ", which are no message.
+  /// - Parameter problem: called for parts of an mbox file that cannot be read, such as the lines after a text's line
+  ///   that begins with "From ", which are not a message.
   func next(_ problem: (String) -> Void) throws(ToolError) -> Message? {
     guard let message = try nextOfParser(problem) else { return nil }
     defer { mime.release(message) }
@@ -125,7 +125,8 @@ final class Mailbox {
 
   private static let beginningSize = 1 << 12
 
-  /// Returns the place of the next line "From " with a header or an empty line behind it, where GMime goes on; nil for none.
+  /// Returns the place of the next line "From " that a header or an empty line follows, where GMime continues; nil for
+  /// none.
   private func nextMarker(after marker: Int) -> Int? {
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
     var place = max(0, marker)
@@ -151,7 +152,7 @@ final class Mailbox {
     return copy
   }
 
-  /// True for a line "From " and behind it one that is a header, or empty.
+  /// True for a line "From " that a header or an empty line follows.
   private static func beginsMbox(_ bytes: ArraySlice<UInt8>, orEmpty: Bool = false) -> Bool {
     guard bytes.starts(with: "From ".utf8), let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
       return false
@@ -227,7 +228,7 @@ private struct MailText {
     return !PlainText.isBlank(mime.text(part).utf8)
   }
 
-  /// Appends a part's text, with line feeds as ends of lines, behind a blank line.
+  /// Appends a part's text, with line feeds as ends of lines, after a blank line.
   mutating func append(_ text: [UInt8]) {
     if PlainText.isBlank(text) { return }
     if !bytes.isEmpty { bytes += "\n\n".utf8 }

@@ -43,8 +43,8 @@ final class PassageCollection {
     // A run that was killed before its first transaction leaves a database without tables.
     let isNew = try !Self.check(database)
     if isNew, try database.integer("SELECT count(*) FROM sqlite_master") != 0 { throw Self.foreign(path) }
-    // Readers go on while it is written, and a killed run leaves the last finished batch. Blocks of vectors are read in
-    // half the time from large pages, which only a new database takes.
+    // Readers continue while it is written, and a killed run leaves the last finished batch. Blocks of vectors are
+    // read in half the time from large pages, which only a new database takes.
     try database.run(
       "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA recursive_triggers = OFF"
     )

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What tells if a file has changed.
+/// Shows whether a file has changed.
 struct SourceStatus: Equatable {
   /// Nanoseconds since 1970.
   let modified: Int64
@@ -18,7 +18,7 @@ struct SourceStatus: Equatable {
   }
 }
 
-/// The files that paths name: themselves, and all of directories but hidden ones.
+/// The files that paths name: files themselves, and all files in directories except hidden ones.
 struct SourceFiles {
   /// With absolute paths, in the order of the names.
   private(set) var files: [(path: String, status: SourceStatus)] = []
@@ -68,7 +68,7 @@ struct SourceFiles {
     closedir(stream)
     for name in FileWriting.names(in: path).sorted() where !name.hasPrefix(".") {
       let child = path == "/" ? "/\(name)" : "\(path)/\(name)"
-      // A name that is no UTF-8 was repaired, so that the path leads nowhere.
+      // A name that is not UTF-8 was repaired, so the path leads nowhere.
       if access(child, F_OK) != 0, name.unicodeScalars.contains("\u{FFFD}") {
         problems.append((child, "its name is not valid UTF-8"))
       } else if !Self.matches(child, excluded) {

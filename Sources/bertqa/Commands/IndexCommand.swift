@@ -58,7 +58,7 @@ struct IndexCommand: Command {
     func patterns(_ option: Option) -> [String] {
       arguments.options.filter { $0.option == option }.map(\.string)
     }
-    // First, as a collection is made where there is none.
+    // Before the collection is opened, which creates the file: a missing model must leave none.
     let context = try model.load()
     let collection = try PassageCollection(writing: database.string)
     let writer = try CollectionWriter(collection, context, hasVectors: hasVectors, command: invocation)

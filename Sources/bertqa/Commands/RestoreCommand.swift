@@ -84,7 +84,7 @@ struct RestoreCommand: Command {
         try write(frame, of: buffer.bytes, format, to: output)
         start = max(start + 1, frame.raw.upperBound)
       }
-      // A record that goes on stays where it is, so that a long one is not copied for each part.
+      // An incomplete record keeps its place, so that a long one is not copied for each part.
       if start == 0 { continue }
       let rest = Array(buffer.bytes[min(start, buffer.count)...])
       buffer.truncate(to: 0)

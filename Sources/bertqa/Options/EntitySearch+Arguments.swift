@@ -11,7 +11,7 @@ struct EntitySearch {
   private enum Redaction {
     case none
     case fixed(RedactionAction)
-    /// Names that start anew in each text.
+    /// Names whose numbers start again in each text.
     case pseudonymInText
   }
 
@@ -174,7 +174,7 @@ struct EntitySearch {
     }
   }
 
-  /// Returns a label and the number that may stand behind it, as in "disease=0.7".
+  /// Returns a label and the number that may follow it, as in "disease=0.7".
   private static func label(_ text: String) -> (String, threshold: Float) {
     guard let sign = text.lastIndex(of: "=") else { return (text, 0) }
     let number = PlainText.trimmed(String(text[text.index(after: sign)...]))

@@ -14,7 +14,7 @@ final class MappingFile {
   private var savedCount = 0
   /// The lengths and hashes after each name that was in the file at the beginning.
   private var ends: [(length: Int, hash: ContentHash)] = []
-  /// True if the file ends in something that is no whole line, or has more than is kept.
+  /// True if the file ends in an incomplete line, or has more than is kept.
   private var isLonger = false
 
   /// Opens or creates the file, locks it, and adds its names to `names`, which has none.

@@ -93,7 +93,7 @@ final class RegularExpression {
     BertQAError(.tooLarge, "the rule \(rule) cannot be matched with this text: \(what)")
   }
 
-  /// Returns where the character behind the one at a place begins.
+  /// Returns the beginning of the character after the one at a place.
   static func characterStart(_ text: UnsafeBufferPointer<UInt8>, after position: Int) -> Int {
     var next = position + 1
     while next < text.count, text[next] & 0xC0 == 0x80 { next += 1 }

@@ -1,6 +1,6 @@
 import BertQACore
 
-/// A rule of the user: what matches its expression, passes its check and stands behind one of its words.
+/// A rule of the user: finds what matches its expression, passes its check and follows one of its words.
 struct Rule {
   /// The label of what it finds.
   let name: String
@@ -27,7 +27,7 @@ struct Rule {
       var reason = EntityReason(rule: name, checksum: checksum?.name)
       if let checksum, try !checksum.check.accepts(UnsafeBufferPointer(rebasing: text[range])) { return }
       if let context {
-        // The character behind the words tells whether they are whole; the rest of the text need not be read.
+        // The character after the words shows whether they are whole; the rest of the text need not be read.
         let end = RegularExpression.characterStart(text, after: range.lowerBound)
         let head = UnsafeBufferPointer(rebasing: text[..<end])
         let before = Self.line(text, before: range.lowerBound)

@@ -121,7 +121,7 @@ def test_every_recipe_says_whether_it_is_run():
     assert {name.split(" — ")[0] for name in names} >= {
         "Kafka, by kcat", "Vector", "Logstash", "Redpanda Connect", "NiFi", "Airflow"
     }  # fmt: skip
-    for name, recipe in zip(names, recipes):
+    for name, recipe in zip(names, recipes, strict=True):
         assert name.endswith((" — run", " — not run", " — run where it is installed"))
         # The tests look for blocks of these languages.
         assert bool(re.search(r"^```(sh|bash)$", recipe, re.M)) == name.endswith(" — run"), name

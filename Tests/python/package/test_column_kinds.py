@@ -115,7 +115,7 @@ def test_vectors(models):
     assert result.type == pyarrow.list_(
         pyarrow.field("item", pyarrow.float32()), models["embed"].info.embedding_length
     )
-    for row, text in zip(result.to_pylist(), given):
+    for row, text in zip(result.to_pylist(), given, strict=True):
         assert row == (None if text is None else models["embed"].embed(text, normalize=False).tolist())
     with pytest.raises(bertqa.WrongModel):
         bertqa.embed_column(models["answer"], given)
@@ -127,7 +127,7 @@ def test_tokens(models):
         result = bertqa.tokenize_column(models["answer"], pyarrow.array(given), special)
         result.validate(full=True)
         assert [field.name for field in result.type] == ["ids", "starts", "ends"]
-        for row, text in zip(result.to_pylist(), given):
+        for row, text in zip(result.to_pylist(), given, strict=True):
             if text is None:
                 assert row is None
                 continue
@@ -144,7 +144,7 @@ def test_pairs(models):
         assert result == [None if pair is None else models["embed"].embed(pair).tolist() for pair in whole]
         result = bertqa.classify_column(models["classify"], first, others).to_pylist()
         labels = models["classify"].info.labels
-        for row, pair in zip(result, whole):
+        for row, pair in zip(result, whole, strict=True):
             if pair is None:
                 assert row is None
                 continue
@@ -172,7 +172,7 @@ def test_classifications_of_pairs_are_columns_as_of_texts():
             ours.validate(full=True)
             assert ours.type == theirs.type and ours.to_pylist() == theirs.to_pylist()
             best = bertqa.classify_column(context, given, top_k=2).to_pylist()
-            for row, result in zip(best, found):
+            for row, result in zip(best, found, strict=True):
                 scores = [] if result is None else result.scores[:2]
                 is_regression = model == "tiny-bert-regression"
                 wanted = [
@@ -192,7 +192,7 @@ def test_several_answers(models):
         each = [asked] * 20 if isinstance(asked, str) else asked
         result = bertqa.answer_column(models["answer"], asked, pyarrow.array(documents), top_k=4)
         result.validate(full=True)
-        for row, question, document in zip(result.to_pylist(), each, documents):
+        for row, question, document in zip(result.to_pylist(), each, documents, strict=True):
             if None in (question, document):
                 assert row is None
                 continue

@@ -225,7 +225,7 @@ def test_classify_column():
             assert type(result).__module__.split(".")[0] == type(column).__module__.split(".")[0]
             result = result if isinstance(result, pyarrow.Array) else pyarrow.array(result)
             result.validate(full=True)
-            for row, document in zip(result.to_pylist(), documents):
+            for row, document in zip(result.to_pylist(), documents, strict=True):
                 if document is None:
                     assert row is None
                     continue

@@ -143,7 +143,7 @@ def test_answers(seed):
             found = [error] * len(pairs)
         assert [plain(result) for result in found] == expected
     prepared = {document: others[0].prepare(document) for document in documents}
-    for (question, document), single in zip(pairs, expected):
+    for (question, document), single in zip(pairs, expected, strict=True):
         assert outcome(prepared[document].answer, question, **options) == single
     if are_bytes or any(isinstance(single[0], type) for single in expected):
         return  # Columns and records are UTF-8; or a failure, of options that do not go together.
@@ -151,7 +151,7 @@ def test_answers(seed):
     if options.get("top_k", 1) == 1:
         questions, texts = (pyarrow.array(parts) for parts in zip(*pairs))
         rows = bertqa.answer_column(others[0], questions, texts, **options).to_pylist()
-        for row, result in zip(rows, results):
+        for row, result in zip(rows, results, strict=True):
             assert row["is_impossible"] == result.is_impossible
             best = result.answer
             same = (
@@ -165,7 +165,7 @@ def test_answers(seed):
             assert all(row[name] == (getattr(best, field) if best else None) for name, field in same)
     if seed % 5 == 0:
         records = [{"question": question, "text": document} for question, document in pairs]
-        for found, result in zip(of_filter(directory, "answer", records, options), results):
+        for found, result in zip(of_filter(directory, "answer", records, options), results, strict=True):
             assert found["is_impossible"] == result.is_impossible
             assert f32(found["null_score"]) == result.null_score
             assert [(tuple(a["bytes"]), f32(a["score"]), f32(a["probability"])) for a in found["answers"]] == [
@@ -186,13 +186,13 @@ def test_classifications(seed):
         assert [plain(result) for result in context.classify_batch(texts, **options)] == expected
     rows = bertqa.classify_column(others[0], pyarrow.array(texts), **options).to_pylist()
     results = reference.classify_batch(texts, **options)
-    for row, result in zip(rows, results):
+    for row, result in zip(rows, results, strict=True):
         assert (row["label"], row["probability"]) == (result.scores[0].label, result.scores[0].probability)
         by_id = sorted(result.scores, key=lambda score: score.id)
         assert row["probabilities"] == [score.probability for score in by_id]
     if seed % 5 == 0:
         records = [{"text": single} for single in texts]
-        for found, result in zip(of_filter(directory, "classify", records, options), results):
+        for found, result in zip(of_filter(directory, "classify", records, options), results, strict=True):
             assert [(label["label"], f32(label["logit"])) for label in found["labels"]] == [
                 (score.label, score.logit) for score in result.scores
             ]
@@ -211,12 +211,12 @@ def test_entities(seed):
     for context in [reference, *others]:
         assert [plain(found) for found in context.entities_batch(texts, **options)] == [plain(r) for r in results]
     rows = bertqa.entities_column(others[0], pyarrow.array(texts), **options).to_pylist()
-    for row, result in zip(rows, results):
+    for row, result in zip(rows, results, strict=True):
         names = ["label", "text", "start", "end", "score"]
         assert row == [{name: getattr(entity, name) for name in names} for entity in result.entities]
     if seed % 5 == 0:
         records = [{"text": single} for single in texts]
-        for found, result in zip(of_filter(directory, "entities", records, options), results):
+        for found, result in zip(of_filter(directory, "entities", records, options), results, strict=True):
             assert [(e["label"], tuple(e["bytes"]), f32(e["score"])) for e in found["entities"]] == [
                 (entity.label, entity.byte_range, entity.score) for entity in result.entities
             ]
@@ -251,12 +251,12 @@ def test_instruction_sets(seed):
     for _ in range(draw.randrange(1, 6)):
         length = draw.randrange(1, first.info.max_position_embeddings // 2)
         windows.append([draw.randrange(first.info.vocabulary_size) for _ in range(length)])
-    for window, other in zip(first.logits(windows), second.logits(windows)):
-        for side, numbers in zip(window, other):
+    for window, other in zip(first.logits(windows), second.logits(windows), strict=True):
+        for side, numbers in zip(window, other, strict=True):
             assert max(abs(a - b) for a, b in zip(side, numbers)) <= BOUND
     texts = [text(draw) for _ in range(3)]
     first, second = (CONTEXTS("tiny-bert-embedder", isa=which) for which in ("portable", isa))
-    for vector, other in zip(first.embed(texts, normalize=True), second.embed(texts, normalize=True)):
+    for vector, other in zip(first.embed(texts, normalize=True), second.embed(texts, normalize=True), strict=True):
         assert max(abs(a - b) for a, b in zip(vector, other)) <= BOUND
 
 
@@ -269,7 +269,7 @@ def test_sequences(seed):
     texts = [" ".join(draw.choices(SOME_WORDS, k=draw.randrange(1, 20))) for _ in range(4)]
     scores = [[context.likelihood(single) for single in texts] for context in contexts]
     for others in scores[1:]:
-        for score, other in zip(scores[0], others):
+        for score, other in zip(scores[0], others, strict=True):
             assert (score.word_count, score.unknown_count) == (other.word_count, other.unknown_count)
             assert abs(score.log_likelihood - other.log_likelihood) <= BOUND * max(1, score.word_count)
     context = contexts[0]

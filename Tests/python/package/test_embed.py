@@ -29,7 +29,7 @@ def test_vectors_are_those_of_sentence_transformers(name):
         assert context.info.task == "embed" and context.info.embedding_length == 16
         vectors = numpy.asarray(context.embed(texts, truncate=True))
         assert numpy.abs(vectors - numpy.array(expected["outputs"])).max() < 1e-4
-        for text, vector in zip(texts, vectors):
+        for text, vector in zip(texts, vectors, strict=True):
             assert context.embed(text, truncate=True).tobytes() == vector.tobytes()
 
 

@@ -29,7 +29,9 @@ def test_entities_are_those_of_transformers(name, aggregation):
     with bertqa.Context(FIXTURES / name, precision="f32") as context:
         assert context.info.task == "entities" and len(context.info.labels) > 2
         found = context.entities_batch(expected["texts"], aggregation=aggregation)
-        for text, own, theirs in zip(expected["texts"], found, expected["entities"][aggregation or "simple"]):
+        for text, own, theirs in zip(
+            expected["texts"], found, expected["entities"][aggregation or "simple"], strict=True
+        ):
             assert spelled(own) == [tuple(entity[:3]) for entity in theirs]
             assert all(abs(mine.score - entity[3]) < 2e-5 for mine, entity in zip(own, theirs))
             assert own == context.entities(text, aggregation=aggregation) and own.window_count == 1
@@ -40,7 +42,7 @@ def test_what_comes_back(tagger):
     assert isinstance(found, bertqa.EntityList) and len(found) == len(found.entities) > 3
     assert found[0] is found.entities[0] and list(found) == found.entities
     data = TEXT.encode()
-    for entity, same in zip(found, tagger.entities(data)):
+    for entity, same in zip(found, tagger.entities(data), strict=True):
         assert isinstance(entity, bertqa.Entity) and TEXT[entity.start : entity.end] == entity.text
         assert data[slice(*entity.byte_range)].decode() == entity.text
         assert TEXT.encode("utf-16-le")[2 * entity.utf16_range[0] : 2 * entity.utf16_range[1]].decode(
@@ -149,7 +151,7 @@ def test_columns(tagger):
     column = bertqa.entities_column(tagger, pyarrow.array(texts))
     column.validate(full=True)
     assert column.type.value_type.names == ["label", "text", "start", "end", "score"]
-    for row, text in zip(column.to_pylist(), texts):
+    for row, text in zip(column.to_pylist(), texts, strict=True):
         if text is None:
             assert row is None
             continue

@@ -29,7 +29,7 @@ def test_entities_are_those_of_the_package(directory, kind):
         found = context.entities_batch(TEXTS, labels=LABELS, nested=kind == "nested")
     expected = json.loads((directory / "expected.json").read_text())[kind]
     assert sum(map(len, expected)) > 20
-    for text, own, theirs in zip(TEXTS, found, expected):
+    for text, own, theirs in zip(TEXTS, found, expected, strict=True):
         theirs = sorted(theirs, key=lambda entity: (entity[0], -entity[1]))
         assert [[entity.start, entity.end, entity.label] for entity in own] == [entity[:3] for entity in theirs]
         assert all(abs(mine.score - entity[3]) < 1e-4 for mine, entity in zip(own, theirs))
@@ -162,7 +162,7 @@ def test_encoder_of_the_hub(tmp_path, monkeypatch):
         bertqa.Context(own)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     with bertqa.Context(own, precision="f32") as loaded:
-        for text, theirs in zip(TEXTS, EXPECTED["flat"]):
+        for text, theirs in zip(TEXTS, EXPECTED["flat"], strict=True):
             found = loaded.entities(text, labels=LABELS)
             assert [[entity.start, entity.end, entity.label] for entity in found] == [
                 entity[:3] for entity in theirs

@@ -53,7 +53,7 @@ def test_logits(name, isa, precision):
         for group in sets:
             windows = group["windows"]
             together = logits_of(context, windows)
-            for window, (start, end) in zip(windows, together):
+            for window, (start, end) in zip(windows, together, strict=True):
                 assert logits_of(context, [window]) == [(start, end)]
                 for side, values in ("start", start), ("end", end):
                     errors.append(numpy.abs(numpy.subtract(values, window[side])))

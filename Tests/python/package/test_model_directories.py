@@ -143,7 +143,7 @@ def test_every_file_as_something_else(model, plant, tmp_path):
         remove(tmp_path / name.replace("/", "-") / name)
         plant(tmp_path / name.replace("/", "-") / name)
     refused = set()
-    for name, outcomes in zip(NAMES, load(*(tmp_path / name.replace("/", "-") for name in NAMES))):
+    for name, outcomes in zip(NAMES, load(*(tmp_path / name.replace("/", "-") for name in NAMES)), strict=True):
         for outcome in outcomes:
             assert outcome.split()[0] in {"loaded", *REFUSALS}, (name, outcome)
         if outcomes[0] != "loaded" and (FIXTURES / model / name).exists():

@@ -107,14 +107,14 @@ def test_functions_are_the_headers():
     }
     for result, name, parameters in declared:
         kind, arguments = _abi.FUNCTIONS[name]
-        parameters = parameters.split(",")
-        assert len(arguments) == (0 if parameters == ["void"] else len(parameters)), name
+        parameters = [] if parameters == "void" else parameters.split(",")
+        assert len(arguments) == len(parameters), name
         if result.strip() == "void":
             assert kind is None, name
         else:
             size = 8 if "*" in result else sizes[result.strip()]
             assert ctypes.sizeof(kind) == size, name
-        for argument, parameter in zip(arguments, parameters):
+        for argument, parameter in zip(arguments, parameters, strict=True):
             # Texts are bytes objects, and arrays are pointers to their elements.
             if "*" in parameter or "bertqa_column" in parameter:
                 assert ctypes.sizeof(argument) == (16 if "bertqa_column" in parameter else 8), (name, parameter)

@@ -13,7 +13,7 @@ ITEMS = [json.loads(line) for line in (SAMPLE / "squad_sample.jsonl").read_text(
 def ask(items, **options):
     with bertqa.Context(**options) as context:
         results = context.answer_batch([(item["question"], item["context"]) for item in items])
-    for item, result in zip(items, results):
+    for item, result in zip(items, results, strict=True):
         assert item["context"][result.answer.start : result.answer.end] == result.answer.text
     return results
 
@@ -28,7 +28,7 @@ def test_sample():
 @pytest.mark.parametrize("isa", available_isas())
 def test_exact_spans_in_f32(isa):
     items = ITEMS[:: (1 if LONG else 4) * (4 if isa == "portable" else 1)]  # portable is slow
-    for item, result in zip(items, ask(items, precision="f32", isa=isa)):
+    for item, result in zip(items, ask(items, precision="f32", isa=isa), strict=True):
         assert list(result.answer.byte_range) == item["best"], item["id"]
         assert result.is_impossible == item["is_impossible"], item["id"]
 

@@ -34,7 +34,7 @@ def test_steps_are_those_of_pytorch(name):
     with bertqa.Context(FIXTURES / name) as context:
         for expected in json.loads((FIXTURES / name / "expected.json").read_text())["sequences"]:
             state = None
-            for id, logits in zip(expected["ids"], expected["logits"]):
+            for id, logits in zip(expected["ids"], expected["logits"], strict=True):
                 [state], found = context.step([id], [state])
                 assert numpy.abs(numpy.asarray(found)[0] - logits).max() < 5e-6
             assert numpy.abs(numpy.asarray(state.values) - expected["state"]).max() < 5e-6

@@ -40,7 +40,7 @@ def test_their_mean_is_the_vector(threads):
     texts = [*TEXTS, ("the dog", "a king")]
     with bertqa.Context(EMBEDDER, precision="f32", threads=threads) as context:
         together = context.embed_tokens(texts)
-        for text, vectors in zip(texts, together):
+        for text, vectors in zip(texts, together, strict=True):
             mean = numpy.asarray(context.embed(text, pooling="mean", normalize=False))
             assert numpy.abs(numpy.asarray(vectors).mean(axis=0) - mean).max() < 1e-5
             assert numpy.array_equal(numpy.asarray(context.embed_tokens(text)), numpy.asarray(vectors))
@@ -72,7 +72,7 @@ def test_failures(embedder):
 def test_they_can_be_stored(embedder):
     together = embedder.embed_tokens(TEXTS)
     for stored in pickle.loads(pickle.dumps(together)), copy.deepcopy(together):
-        for mine, other in zip(together, stored):
+        for mine, other in zip(together, stored, strict=True):
             assert mine.ids == other.ids and numpy.array_equal(numpy.asarray(mine), numpy.asarray(other))
             assert mine.max_sim(other) == mine.max_sim(mine)
     texts = pickle.loads(
@@ -236,7 +236,9 @@ def test_another_form_of_late_interaction(is_quantized, tmp_path):
     with bertqa.Context(kinds[0]) as one, bertqa.Context(kinds[1]) as other:
         assert one.info.embedding_length == other.info.embedding_length == 0
         for options in {"prompt_name": "query"}, {"prompt_name": "document"}, {}, {"truncate": True}:
-            for mine, theirs in zip(one.embed_tokens(texts, **options), other.embed_tokens(texts, **options)):
+            for mine, theirs in zip(
+                one.embed_tokens(texts, **options), other.embed_tokens(texts, **options), strict=True
+            ):
                 assert mine.ids == theirs.ids and numpy.array_equal(numpy.asarray(mine), numpy.asarray(theirs))
 
 

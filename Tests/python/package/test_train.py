@@ -149,7 +149,7 @@ def test_classifies_as_the_formula_says(train, tf_idf):
     _, model = train(texts, chosen, tf_idf=tf_idf, max_ngram=2)
     expected = logits(features(texts, tf_idf, 2)[0], model.weight, model.bias)
     with bertqa.Context(model.directory) as context:
-        for text, scores, result in zip(texts, expected, context.classify_batch(texts)):
+        for text, scores, result in zip(texts, expected, context.classify_batch(texts), strict=True):
             distinct = {word.lower() for word in text.split() if len(word) >= 3}
             assert result.distinct_word_count == len(distinct)
             assert result.is_too_short == (len(distinct) < 3)

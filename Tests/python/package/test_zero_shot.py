@@ -46,7 +46,10 @@ def test_as_the_pipeline(directory, context):
             "multi_label": generator.random() < 0.5,
         }
         for text, result, wanted in zip(
-            texts, context.classify_batch(texts, labels=labels, **options), pipeline(texts, labels, **options)
+            texts,
+            context.classify_batch(texts, labels=labels, **options),
+            pipeline(texts, labels, **options),
+            strict=True,
         ):
             assert [label for label, _ in scores(result)] == wanted["labels"], (text, labels, options)
             assert [score for _, score in scores(result)] == pytest.approx(wanted["scores"], abs=1e-5)

@@ -39,7 +39,7 @@ def test_there_is_one_for_each_released_version():
 def test_word_count_models(version, name):
     directory, expected = version
     with bertqa.Context(directory / name) as context:
-        for text, probabilities in zip(generate.TEXTS, expected[name]):
+        for text, probabilities in zip(generate.TEXTS, expected[name], strict=True):
             scores = {score.label: score.probability for score in context.classify(text).scores}
             assert scores == pytest.approx(probabilities, abs=1e-6)
 

@@ -225,7 +225,7 @@ def answer_row(context, question, text):
 def test_answers_are_the_library_s(found, context):
     struct = "struct<answer:string,start:bigint,end:bigint,probability:float,score:float,gap:float,sentence:string,is_impossible:boolean>"
     assert found["schema"] == f"struct<id:bigint,question:string,text:string,bertqa:{struct},bertqa_error:string>"
-    for row, (_, text) in zip(found["one"], found["pairs"]):
+    for row, (_, text) in zip(found["one"], found["pairs"], strict=True):
         if text is not None and len(text) > 10_000:
             assert row["bertqa"] is None and row["bertqa_error"].startswith(
                 "max_bytes is 500000, but the call already needs"
@@ -239,7 +239,7 @@ def test_answers_are_the_library_s(found, context):
 @needs_cluster
 def test_a_question_of_each_row(found, context):
     """The result takes the place of the text."""
-    for row, (question, text) in zip(found["each"], found["pairs"]):
+    for row, (question, text) in zip(found["each"], found["pairs"], strict=True):
         assert list(row) == ["id", "question", "text", "text_error"] and row["question"] == question
         if text is not None and len(text) > 10_000:
             assert row["text"] is None and row["text_error"].startswith("max_bytes is ")
@@ -340,7 +340,7 @@ def test_an_executor_is_killed_and_a_task_is_copied(cluster, package, tmp_path, 
     expected = bertqa.answer_column(context, "Which pump failed?", texts)
     expected = pyarrow.array(expected).to_pylist()
     assert [row["id"] for row in result["rows"]] == list(range(60))
-    for row, answer in zip(result["rows"], expected):
+    for row, answer in zip(result["rows"], expected, strict=True):
         assert (row["answer"], row["start"], row["score"]) == (answer["answer"], answer["start"], answer["score"])
         assert row["r_error"] is None
     assert result["counts"] == [60, 0, 0]

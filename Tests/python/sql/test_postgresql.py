@@ -16,8 +16,8 @@ from code_blocks import blocks
 from conftest import FIXTURES, ROOT
 from postgres import TIMEOUT, Server, SQLError, installation, quote
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO, check_shared, entailment_model
+from texts import PERSONAL, REDACTIONS, SPORT
 
-SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
 CANCELLED = "57014"
 # Each takes minutes.
 LONG = f"repeat({quote(FOX + ' ')}, 400000)"
@@ -100,7 +100,7 @@ def test_answers_are_the_library_s(session, context, name):
             FROM (SELECT {quote(document)} AS body) AS texts, bertqa_answers({quote(WHO)}, body, 3)"""
     )
     assert len(rows) == len(expected.answers) > 0
-    for row, answer in zip(rows, expected.answers):
+    for row, answer in zip(rows, expected.answers, strict=True):
         assert row[:4] == [answer.text] * 3 + [answer.sentence]
         assert floats(row[4:8]) == [*answer.byte_range, answer.start, answer.end]
         numbers = answer.score, answer.probability, answer.gap, expected.no_answer_probability
@@ -321,17 +321,9 @@ def test_other_functions(session, context):
 
 
 def test_redaction(session):
-    text = "Zoë: ann@x.org, SSN 143-69-1724"
-    for arguments, expected in [
-        ((), "Zoë: [EMAIL], SSN 143-69-1724"),
-        (("all,us",), "Zoë: [EMAIL], SSN [US_SSN]"),
-        (("us", "mask"), "Zoë: ann@x.org, SSN ***-**-****"),
-        (("us", "mask", "4"), "Zoë: ann@x.org, SSN ***-**-1724"),
-        (("us", "text", "x"), "Zoë: ann@x.org, SSN x"),
-        (("all,us", "pseudonym"), "Zoë: [EMAIL_1], SSN [US_SSN_1]"),
-        (("email", "hash", "k" * 16), bertqa.redact(text, bertqa.patterns(text, "email"), key=b"k" * 16)),
-    ]:
-        given = ", ".join(map(quote, (text, *arguments)))
+    text = PERSONAL
+    for arguments, expected in REDACTIONS:
+        given = ", ".join(quote(str(each)) for each in (text, *arguments))
         assert session.value(f"SELECT bertqa_redact({given})") == expected
     # A region's numbers, and the names of a model.
     for arguments, expected in [
@@ -368,7 +360,7 @@ def test_entities(session, tiny_path):
     session.execute(f"SELECT bertqa_model('entities', {quote(str(tiny_path) + '-entities')})")
     rows = session.execute(f"SELECT * FROM bertqa_entities({quote(text)})")
     assert len(rows) == len(expected) > 1
-    for row, entity in zip(rows, expected):
+    for row, entity in zip(rows, expected, strict=True):
         assert row[:2] == [entity.text, entity.label] and float(row[2]) == pytest.approx(entity.score, rel=1e-5)
         assert floats(row[3:]) == [*entity.byte_range, entity.start, entity.end]
     assert session.execute("SELECT * FROM bertqa_entities(NULL)") == []

@@ -1,36 +1,22 @@
-"""The SQLite extension in a real SQLite: values, errors, interrupts, threads, processes, memory."""
+"""The SQLite extension in a real SQLite: values and errors."""
 
 import array
 import json
 import os
-import pathlib
 import random
 import re
 import shutil
 import subprocess
-import sys
-import threading
 
 import pytest
 
 import bertqa
 from code_blocks import blocks
 from conftest import FIXTURES, PREFIX, ROOT
-from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, TINY, WHO, entailment_model, run_python
-from sqlite import DBCONFIG_TRUSTED_SCHEMA, INTERRUPT, Database, SQLError, library
-
-EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
-TIMEOUT = 300
-SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
-
-if library is None:
-    pytest.skip("SQLite: needs libsqlite3", allow_module_level=True)
-if not EXTENSION.exists():
-    pytest.skip("SQLite: needs the extension (make sqlite)", allow_module_level=True)
-
-
-def connect(path=":memory:"):
-    return Database(path, EXTENSION)
+from extension import TIMEOUT, connect, script
+from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO, entailment_model
+from sqlite import DBCONFIG_TRUSTED_SCHEMA, SQLError
+from texts import PERSONAL, REDACTIONS, SPORT
 
 
 @pytest.fixture
@@ -63,7 +49,7 @@ def test_answers_are_the_library_s(database, context, encoding, name):
         WHO,
     )
     assert len(rows) == len(expected.answers) > 0
-    for row, answer in zip(rows, expected.answers):
+    for row, answer in zip(rows, expected.answers, strict=True):
         assert row[0] == row[11] == answer.text
         assert row[1:4] == pytest.approx((answer.score, answer.probability, answer.gap))
         assert row[4:6] == answer.byte_range and row[6:8] == (answer.start, answer.end)
@@ -130,16 +116,8 @@ def test_labels_of_the_caller_s_choice(database, tmp_path):
 
 
 def test_redaction(database):
-    text = "Zoë: ann@x.org, SSN 143-69-1724"
-    for arguments, expected in [
-        ((), "Zoë: [EMAIL], SSN 143-69-1724"),
-        (("all,us",), "Zoë: [EMAIL], SSN [US_SSN]"),
-        (("us", "mask"), "Zoë: ann@x.org, SSN ***-**-****"),
-        (("us", "mask", 4), "Zoë: ann@x.org, SSN ***-**-1724"),
-        (("us", "text", "x"), "Zoë: ann@x.org, SSN x"),
-        (("all,us", "pseudonym"), "Zoë: [EMAIL_1], SSN [US_SSN_1]"),
-        (("email", "hash", "k" * 16), bertqa.redact(text, bertqa.patterns(text, "email"), key=b"k" * 16)),
-    ]:
+    text = PERSONAL
+    for arguments, expected in REDACTIONS:
         marks = ", ".join("?" * (1 + len(arguments)))
         assert database.value(f"SELECT bertqa_redact({marks})", text, *arguments) == expected
     # A region's numbers, and the names of a model.
@@ -188,7 +166,7 @@ def test_entities(database):
     assert database.value("SELECT bertqa_model('entities', ?)", str(path)) == str(path)
     rows = database.execute("SELECT * FROM bertqa_entities(?)", text)
     assert len(rows) == len(expected) > 1
-    for row, entity in zip(rows, expected):
+    for row, entity in zip(rows, expected, strict=True):
         assert row[:2] == (entity.text, entity.label) and row[2] == pytest.approx(entity.score)
         assert row[3:] == (*entity.byte_range, entity.start, entity.end)
     assert database.execute("SELECT * FROM bertqa_entities('')") == []
@@ -438,333 +416,3 @@ def test_what_a_schema_may_call(database):
     database.execute("CREATE VIEW chosen AS SELECT bertqa_model('answer', '/etc')")
     with pytest.raises(SQLError, match="unsafe use of bertqa_model"):
         database.execute("SELECT * FROM chosen")
-
-
-# Collections
-
-
-@pytest.fixture
-def notes(tmp_path):
-    path = tmp_path / "notes.db"
-    with bertqa.Collection(path) as collection:
-        collection.add("fox", FOX, title="A fox", fields={"year": 2024})
-        collection.add("apollo", APOLLO)
-    return path
-
-
-def test_a_collection_is_asked(notes, context):
-    with connect(notes) as database, bertqa.Collection(notes) as collection:
-        expected = collection.ask(WHO, k=3)
-        rows = database.execute(
-            "SELECT answer, probability, sentence, passage, name, title, fields, line FROM bertqa_ask(?, 3)", WHO
-        )
-        assert [row[:4] for row in rows] == [
-            (a.text, a.probability, a.sentence, expected.passage(a).id) for a in expected.answers
-        ]
-        assert rows[0][4:] == ("fox", "A fox", '{"year": 2024}', None)
-        assert expected.answer.text == ANSWER
-        found = database.execute(
-            "SELECT passage, score, text, start_byte, end_byte FROM bertqa_search(?, 4)", "moon"
-        )
-        assert found == [(p.id, p.score, p.text, p.start, p.end) for p in collection.search("moon", k=4)]
-        assert database.execute("SELECT * FROM bertqa_ask(NULL, 1)") == []
-
-
-def test_a_search_of_chosen_documents(notes):
-    with connect(notes) as database, bertqa.Collection(notes) as collection:
-        for path, fields in (("f*", None), ("*", {"year": 2024}), ("*", {"year": "20??"}), ("nothing", None)):
-            rows = database.execute(
-                "SELECT passage, score FROM bertqa_search(?, 5, ?, ?)", "moon", path, json.dumps(fields or {})
-            )
-            assert rows == [(p.id, p.score) for p in collection.search("moon", k=5, path=path, fields=fields)]
-            assert bool(rows) == (path != "nothing")
-        assert len(database.execute("SELECT * FROM bertqa_search('moon')")) > len(rows)
-        named = "SELECT name FROM bertqa_ask(?) WHERE only_fields = ?"
-        assert database.execute(named, WHO, '{"year": 2024}') == [("fox",)]
-        assert database.execute(named, WHO, '{"year": 1999}') == []
-        assert database.execute("SELECT * FROM bertqa_search('moon', 5, NULL)") == []
-        for fields in "3", "[1]", "null", "":
-            with pytest.raises(SQLError, match="only_fields is an object"):
-                database.execute("SELECT * FROM bertqa_search('moon', 5, '*', ?)", fields)
-        with pytest.raises(SQLError, match="malformed JSON"):
-            database.execute("SELECT * FROM bertqa_search('moon', 5, '*', '{')")
-
-
-def test_views_of_a_collection_cannot_nest(notes):
-    with connect(notes) as database:
-        database.execute(
-            "CREATE TEMP VIEW vectors AS SELECT 1 AS first, 1 AS count, text AS rows, text AS scales FROM bertqa_search('x')"
-        )
-        with pytest.raises(SQLError, match="cannot be part of another"):
-            database.execute("SELECT * FROM bertqa_search('fox')")
-        database.execute("DROP VIEW vectors")
-        database.execute("UPDATE vectors SET scales = x'00'")
-        with pytest.raises(SQLError, match="do not fit"):
-            database.execute("SELECT * FROM bertqa_search('fox')")
-
-
-def test_tables_of_another_program(notes):
-    """A view that runs without end in place of a table."""
-    with connect(notes) as database:
-        database.execute("DROP TABLE vectors")
-        database.execute(
-            "CREATE VIEW vectors AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
-            "SELECT n AS first, 1 AS count, '' AS rows, '' AS scales FROM r"
-        )
-        for function in "bertqa_search", "bertqa_ask":
-            with pytest.raises(SQLError, match="are not those of one"):
-                database.execute(f"SELECT * FROM {function}('fox')")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("UPDATE passages SET start = 9223372036854775807", "no text or place"),
-        ("UPDATE passages SET line = 9223372036854775807", "no text or place"),
-        ("UPDATE passages SET end = -1", "no text or place"),
-        (
-            "UPDATE vectors SET count = 1, rows = substr(rows, 1, length(rows) / count), scales = x'0000807f'",
-            "not a finite number",
-        ),
-        ("UPDATE vectors SET first = first + 100", "is missing"),
-    ],
-)
-def test_a_collection_with_wrong_numbers(notes, change, message):
-    with connect(notes) as database:
-        database.execute(change)
-        for function in "bertqa_search", "bertqa_ask":
-            with pytest.raises(SQLError, match=message):
-                database.execute(f"SELECT * FROM {function}('Who jumps over the dog of the moon?')")
-
-
-@pytest.mark.skipif(not shutil.which("cc"), reason="the C example: needs cc")
-def test_c_example(notes, tmp_path):
-    program = tmp_path / "ask"
-    source = ROOT / "examples" / "c" / "ask_collection.c"
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "sqlite3"], capture_output=True, text=True)
-    if flags.returncode:
-        pytest.skip("the C example: needs libsqlite3-dev")
-    subprocess.run(
-        ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", source, *flags.stdout.split(), "-o", program], check=True
-    )
-    result = subprocess.run([program, notes, WHO, EXTENSION], capture_output=True, text=True, timeout=TIMEOUT)
-    assert result.stdout.startswith(f"{ANSWER}  (") and result.returncode == 0, result.stderr
-
-
-# Models
-
-
-def test_each_connection_has_its_model(tiny):
-    expected = tiny.answer(WHO, FOX).answer
-    with connect() as one, connect() as other:
-        assert one.value("SELECT bertqa_model('answer', ?)", str(TINY)) == str(TINY)
-        score = "SELECT score FROM bertqa_answers(?, ?)"
-        with bertqa.Context(TINY) as context:
-            assert one.value(score, WHO, FOX) == pytest.approx(context.answer(WHO, FOX).answer.score)
-        assert expected.text and other.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
-        # One that is refused changes nothing.
-        before = one.value(score, WHO, FOX)
-        for path in "/nonexistent", str(FIXTURES / "tiny-bert-embedder"):
-            with pytest.raises(SQLError):
-                one.execute("SELECT bertqa_model('answer', ?)", path)
-        assert one.value(score, WHO, FOX) == before
-        assert one.value("SELECT bertqa_model('answer', NULL)").endswith("qa-minilm-l6")
-        assert one.value(score, WHO, FOX) == other.value(score, WHO, FOX)
-
-
-def mappings(process="self"):
-    """The number of mappings of weights, which is the number of loaded models."""
-    return pathlib.Path(f"/proc/{process}/maps").read_text().count("model.safetensors")
-
-
-SCRIPT = """
-import os, sys, threading
-from test_sqlite import *
-"""
-
-
-def script(code):
-    result = run_python(SCRIPT + code, PYTHONPATH=os.pathsep.join(sys.path))
-    assert (result.returncode, result.stderr) == (0, "")
-    return result.stdout
-
-
-def test_a_name_is_not_the_default_model(database):
-    """The name of an installed model, which is no path."""
-    with pytest.raises(SQLError, match="'embed' is not the task of the model in qa-minilm-l6"):
-        database.value("SELECT bertqa_model('embed', 'qa-minilm-l6')")
-    assert len(database.value("SELECT bertqa_embed('a')")) == 4 * 384
-    directory = database.value("SELECT bertqa_model('embed', 'embed-minilm-l6')")
-    assert directory.endswith("/embed-minilm-l6")
-
-
-def test_connections_share_what_is_loaded():
-    """Connections opened one after the other, at once, and with more models than are kept idle."""
-    script(
-        """
-for _ in range(50):
-    with connect() as database:
-        assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
-assert mappings() == 1, mappings()
-kept = [connect() for _ in range(5)]
-for database in kept:
-    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
-assert mappings() == 1
-import shutil, tempfile
-with tempfile.TemporaryDirectory() as directory:
-    for i in range(30):
-        copy = shutil.copytree(TINY, f"{directory}/{i}")
-        with connect() as database:
-            database.value("SELECT bertqa_model('answer', ?)", copy)
-    assert mappings() <= 9, mappings()
-for database in kept:
-    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
-"""
-    )
-
-
-# Interrupts
-
-
-def interrupted(database, sql, *parameters):
-    """Interrupts a statement until it ends, and returns its error code. Each statement would take minutes."""
-    codes = []
-
-    def work():
-        try:
-            database.execute(sql, *parameters)
-            codes.append(0)
-        except SQLError as error:
-            codes.append(error.code)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    while thread.is_alive():
-        database.interrupt()
-        thread.join(0.02)
-    return codes[0]
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT bertqa_answer('Who?', ?)",
-        "SELECT count(*) FROM bertqa_answers('Who?', ?, 5)",
-        "SELECT bertqa_embed(?)",
-        # The interrupt falls into a call or between two.
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT bertqa_answer('Who?', i || ?) FROM n",
-    ],
-)
-def test_interrupts(database, sql):
-    text = FOX if "RECURSIVE" in sql else f"{FOX} " * 400_000
-    for task in "answer", "embed":
-        database.value("SELECT bertqa_model(?, NULL)", task)  # loading is no part of it
-    assert interrupted(database, sql, text) == INTERRUPT
-    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
-
-
-# Threads and processes
-
-
-def test_threads():
-    """Each has its own connection; they load and change models at once."""
-    with connect() as database:
-        expected = database.execute("SELECT answer, score FROM bertqa_answers(?, ?, 3)", WHO, APOLLO[:4000])
-    failures = []
-
-    def work(index):
-        try:
-            for turn in range(4):
-                with connect() as database:
-                    if (index + turn) % 3 == 0:
-                        database.value("SELECT bertqa_model('answer', ?)", str(TINY))
-                        database.execute("SELECT answer FROM bertqa_answers(?, ?, 3)", WHO, FOX)
-                        database.value("SELECT bertqa_model('answer', NULL)")
-                    sql = "SELECT answer, score FROM bertqa_answers(?, ?, 3)"
-                    assert database.execute(sql, WHO, APOLLO[:4000]) == expected
-                    assert database.value("SELECT bertqa_classify(?)", SPORT) == "sport"
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(TIMEOUT)
-    assert not failures and not any(thread.is_alive() for thread in threads)
-
-
-def test_fork():
-    """Children open their own connections; SQLite forbids them the parent's."""
-    script(
-        """
-with connect() as database:
-    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
-    children = []
-    for _ in range(4):
-        child = os.fork()
-        if child == 0:
-            try:
-                with connect() as other:
-                    right = other.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER and mappings() == 1
-            finally:
-                os._exit(0 if right else 1)
-        children.append(child)
-    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
-    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
-"""
-    )
-
-
-def test_exit_in_the_middle():
-    """A process that exits while a connection is open, or while a thread answers, exits cleanly."""
-    assert script("database = connect(); print(database.value('SELECT bertqa_answer(?, ?)', WHO, FOX))")
-    script(
-        """
-def work():
-    with connect() as database:
-        while True:
-            database.value("SELECT bertqa_answer(?, ?)", WHO, APOLLO)
-threading.Thread(target=work, daemon=True).start()
-with connect() as database:
-    database.value("SELECT bertqa_answer(?, ?)", WHO, FOX)
-"""
-    )
-
-
-@pytest.mark.skipif(not shutil.which("valgrind"), reason="memory of the SQLite extension: needs valgrind")
-@pytest.mark.skipif(not shutil.which("sqlite3"), reason="memory of the SQLite extension: needs sqlite3")
-def test_memory(tmp_path):
-    """No leaks and no invalid accesses, even in statements that fail."""
-    for name in "libbertqa.so.1", "bertqa_sqlite.so":
-        shutil.copy(PREFIX / "lib" / name, tmp_path)
-        # Without debug information, which valgrind 3.19 cannot read where the Swift compiler wrote it.
-        subprocess.run(["strip", "--strip-debug", tmp_path / name], check=True)
-    statements = f"""
-.load {tmp_path}/bertqa_sqlite
-SELECT bertqa_answer('a', 'b');
-SELECT bertqa_model('answer', '{TINY}');
-SELECT bertqa_model('embed', '{FIXTURES / "tiny-bert-embedder"}');
-SELECT bertqa_model('classify', '{FIXTURES / "tiny-bert-classifier"}');
-SELECT bertqa_model('answer', '{TINY}/..');
-SELECT bertqa_model('answer', '{FIXTURES / "tiny-bert-embedder"}');
-SELECT count(*) FROM bertqa_answers('who', 'the fox jumped over the dog', 5) AS a, bertqa_answers('who', a.answer, 2);
-SELECT bertqa_answer('who', 'the fox'), bertqa_answer('who', ''), bertqa_answer(NULL, 'x'), bertqa_match('who ran');
-SELECT length(bertqa_embed('the fox')), bertqa_cosine(bertqa_embed('a'), bertqa_embed('b')), bertqa_cosine(1, 2);
-SELECT bertqa_classify('the fox'), bertqa_tokens('the "fox"');
-SELECT * FROM bertqa_labels('the fox');
-SELECT bertqa_model('entities', '{FIXTURES / "tiny-bert-entities"}');
-SELECT count(*) FROM bertqa_entities('the quick brown fox');
-SELECT * FROM bertqa_answers('x', 'y', 0);
-SELECT * FROM bertqa_answers('x');
-"""
-    command = [
-        "valgrind", "-q", "--error-exitcode=9", "--leak-check=full", "--show-leak-kinds=definite",
-        "--errors-for-leak-kinds=definite", "sqlite3", ":memory:",
-    ]  # fmt: skip
-    environment = os.environ | {"LD_LIBRARY_PATH": str(tmp_path)}
-    result = subprocess.run(
-        command, input=statements, capture_output=True, text=True, timeout=TIMEOUT, env=environment
-    )
-    assert "==" not in result.stderr and result.returncode != 9, result.stderr
-    assert result.stdout.count("\n") >= 6

@@ -15,7 +15,7 @@ from ctypes.util import find_library
 import pytest
 
 from cli import APOLLO, FOX, HIGHLIGHT, environment, run
-from conftest import PACKAGE, TOOL
+from conftest import PACKAGE, ROOT, TOOL
 from samples import WHO
 
 TEXT = """The quick brown fox jumps over the lethargic dog. It was in May.
@@ -155,6 +155,24 @@ def test_without_colour_the_answer_is_in_brackets(text):
             assert "[Zo\u00eb] cleaned" in shown and "\x1b[1" not in shown
             typist.type("q\n")
             typist.end()
+
+
+def test_the_conversation_of_the_document(monkeypatch):
+    """The lines of docs/answers.md are those on a terminal; the probability depends on the instruction set."""
+    page = (ROOT / "docs" / "answers.md").read_text()
+    [(files, lines)] = re.findall(r"^```\n\$ bertqa ask (.*?)\n(.*?)^```$", page, re.M | re.S)
+    monkeypatch.chdir(FOX.parent)
+    with Typist(*files.split(), TERM="dumb") as typist:
+        shown = typist.see(r"this help\r\n\? ")
+        typist.type(f"{WHO}\n")
+        shown += typist.see(r"next answer\)\r\n\? $")
+        typist.type("q\n")
+        typist.end()
+    probability = re.compile(r"0\.\d{4}")
+    [printed], [documented] = probability.findall(shown), probability.findall(lines)
+    assert float(printed) == pytest.approx(float(documented), abs=0.05)
+    lines = lines.replace(documented, printed)
+    assert [line.rstrip() for line in shown.splitlines()] == [line.rstrip() for line in lines.splitlines()]
 
 
 needs_libedit = pytest.mark.skipif(find_library("edit") is None, reason="editing lines needs libedit")

@@ -82,7 +82,7 @@ def test_all_labels_of_several_files(tmp_path):
         path.write_text(item["text"])
     records = run_json("classify", "--contributions=3", *by_file(paths))
     assert [record["file"] for record in records] == list(map(str, paths))
-    for record, item in zip(records, NEWS):
+    for record, item in zip(records, NEWS[:3], strict=True):
         assert set(record) == {
             "file", "labels", "problem_type", "is_too_short", "is_none", "distinct_word_count", "window_count",
             "contributions",

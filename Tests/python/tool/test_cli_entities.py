@@ -34,7 +34,7 @@ def test_lines(tagger):
 def test_json(tagger):
     [result] = run_json("entities", "--model", MODEL, "--aggregation=none", TEXT)
     assert result["file"] is None and result["window_count"] == 1
-    for entity, own in zip(result["entities"], tagger.entities(TEXT, aggregation="none")):
+    for entity, own in zip(result["entities"], tagger.entities(TEXT, aggregation="none"), strict=True):
         assert (entity["label"], entity["text"]) == (own.label, own.text)
         assert entity["bytes"] == list(own.byte_range) and entity["utf16"] == list(own.utf16_range)
         assert entity["code_points"] == [own.start, own.end] and abs(entity["score"] - own.score) < 1e-6
@@ -112,7 +112,7 @@ def records(*texts):
 
 def test_filter(tagger):
     output, _ = run_filter("filter", "--task=entities", "--model", MODEL, input=records(TEXT, "", MAIL))
-    for line, text in zip(output.splitlines(), [TEXT, "", MAIL]):
+    for line, text in zip(output.splitlines(), [TEXT, "", MAIL], strict=True):
         record = json.loads(line)
         assert [(e["label"], *e["code_points"]) for e in record["bertqa"]["entities"]] == [
             (e.label, e.start, e.end) for e in tagger.entities(text)

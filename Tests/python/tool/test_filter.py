@@ -42,7 +42,7 @@ def test_answers_are_those_of_the_api(context):
         bertqa = found.pop("bertqa")
         assert found == record and bertqa["question"] == WHO
         assert [answer["text"] for answer in bertqa["answers"]] == [answer.text for answer in result.answers]
-        for answer, expected in zip(bertqa["answers"], result.answers):
+        for answer, expected in zip(bertqa["answers"], result.answers, strict=True):
             assert answer["probability"] == pytest.approx(expected.probability)
             assert record["text"].encode()[slice(*answer["bytes"])].decode() == answer["text"]
             assert record["text"][slice(*answer["code_points"])] == answer["text"]

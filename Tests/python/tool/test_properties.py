@@ -128,7 +128,7 @@ def test_json_lines(examples):
     )
     # A member more, and nothing else.
     output, _ = run(*TOKENS, "--output-field=the result", input=data)
-    for line, found in zip(given_lines, output.split(b"\n")):
+    for line, found in zip(given_lines, output.splitlines(), strict=True):
         assert found.startswith(line[:-1]) and json.loads(found) == json.loads(line) | {
             "the result": json.loads(found)["the result"]
         }
@@ -172,7 +172,7 @@ def test_escapes_stay_as_they_are_spelled(examples):
 def test_ranges_in_three_units(examples):
     data = b"".join(compact({"text": text}) + b"\n" for text in examples)
     output, _ = run("filter", "--task=entities", "--patterns=email", input=data)
-    for text, line in zip(examples, output.split(b"\n")):
+    for text, line in zip(examples, output.splitlines(), strict=True):
         found = json.loads(line)["bertqa"]["entities"]
         assert [entity["text"] for entity in found] == [word for word in text.split() if word in SECRETS]
         for entity in found:

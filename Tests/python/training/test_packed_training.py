@@ -3,15 +3,11 @@ BF16."""
 
 import json
 import shutil
-import sys
 
 import pytest
 
-from conftest import FIXTURES, ROOT
-
-sys.path[:0] = [str(ROOT / "training")]
-
-from common.batches import packed_batches  # noqa: E402
+from common.batches import packed_batches
+from conftest import FIXTURES
 
 LENGTHS = [1, 31, 33, 64, 7, 96]
 
@@ -49,9 +45,6 @@ def test_packed_windows_hold_what_padded_ones_do():
         assert positions[of_window].tolist() == list(range(length))
     assert (packed_candidates == candidates[:, :41]).all()
     assert all((ours == theirs).all() for ours, theirs in zip(packed_labels, labels))
-
-
-# With torch
 
 
 @pytest.fixture

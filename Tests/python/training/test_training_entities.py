@@ -1,19 +1,15 @@
 """training/finetune_entities.py and the score of entities: the steps before and after the arithmetic."""
 
 import json
-import sys
 
 import pytest
 from tokenizers import BertWordPieceTokenizer
 
-from conftest import FIXTURES, ROOT
-
-sys.path[:0] = [str(ROOT / "training"), str(ROOT / "Benchmarks")]
-
-import entity_accuracy as accuracy  # noqa: E402
-from common.models import frame  # noqa: E402
-from entities.examples import IGNORED, Example, label_names, read_examples, windows  # noqa: E402
-from entities.passages import LENGTHS, sentences  # noqa: E402
+import entity_accuracy as accuracy
+from common.models import frame
+from conftest import FIXTURES
+from entities.examples import IGNORED, Example, label_names, read_examples, windows
+from entities.passages import LENGTHS, sentences
 
 TEXT = "Anna Berg flew to Oslo."
 

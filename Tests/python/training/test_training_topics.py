@@ -2,19 +2,14 @@
 
 import json
 import random
-import sys
 
 import numpy as np
 import pytest
 
 import bertqa
-from conftest import ROOT
-
-sys.path[:0] = [str(ROOT / "training")]
-
-import make_topics  # noqa: E402
-from topics import texts  # noqa: E402
-from topics.calibration import calibration_error, fitted, probabilities  # noqa: E402
+import make_topics
+from topics import texts
+from topics.calibration import calibration_error, fitted, probabilities
 
 TOPICS = {topic: [f"{topic}{number}" for number in range(60)] for topic in ("cook", "sail")}
 OTHER = [f"other{number}" for number in range(90)]

@@ -10,7 +10,7 @@
 /// characters that allow such a merge of a part of either.
 ///
 /// Between two characters that are read whole, only the merge of a piece that ends with the first and a piece that
-/// begins with the second is possible. If there is none, which is so for most pairs of ideographs, no piece reaches
+/// begins with the second is possible. If there is none, as for most pairs of ideographs, no piece reaches
 /// across, and the symbols on either side merge on their own. `joints` has the other pairs.
 final class CharacterPieces: @unchecked Sendable {
   // Unchecked: the memory is written in init only.

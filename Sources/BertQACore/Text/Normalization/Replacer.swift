@@ -171,7 +171,7 @@ struct ReplacementPattern: Sendable {
     while position < text.count {
       if isFirst[Int(text.base[position])], let end = matchEnd(text, at: position) { return position..<end }
       position &+= 1
-      // Counted in places of the text, so that a new search goes on counting.
+      // Counts places of the text, so that the polls of one search after another stay regular.
       if position % CallPoll.textInterval == 0 { try monitor?.check() }
     }
     return nil

@@ -29,7 +29,7 @@ struct OffsetTrimming: Sendable {
     }
   }
 
-  /// For each id of the model 0 if its piece has no space at its ends; valid as long as this.
+  /// For each id of the model 0 if its piece has no space at its ends. Valid as long as this object.
   var table: UnsafePointer<UInt8> { UnsafePointer(counts.base) }
 
   /// In `table`: one space at the beginning of the piece and none at its end, and only one processor trims.

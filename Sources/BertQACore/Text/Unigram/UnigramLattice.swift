@@ -6,7 +6,7 @@ struct PlacedPiece: BitwiseCopyable {
   var end: Int32
 }
 
-/// Searches the best split of a text (Viterbi): the best way to each place.
+/// Finds the best split of a text by the best way to each place (Viterbi).
 ///
 /// If two ways have the same sum, it keeps the one whose last piece begins first. It adds scores from left to right.
 /// Hugging Face's implementation does both.

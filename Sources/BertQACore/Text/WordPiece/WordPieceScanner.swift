@@ -32,9 +32,9 @@ final class WordPieceScanner {
 private enum Separator {
   /// Ends the pre-token and is no token.
   static var space: Int32 { -1 }
-  /// A control character: dropped, and the pre-token goes on.
+  /// A control character: dropped, and the pre-token continues.
   static var dropped: Int32 { -2 }
-  /// A letter or digit, or no ASCII.
+  /// A letter or digit, or not ASCII.
   static var none: Int32 { -3 }
 
   static func table(

@@ -3,7 +3,7 @@
 struct TermWalk: ~Copyable {
   /// A term where it occurs in the text.
   struct Occurrence {
-    /// Valid until the walk goes on.
+    /// Valid until the walk continues.
     let key: TermTable.Key
     let hash: UInt64
     /// Bytes of the text.

@@ -33,7 +33,7 @@ struct WordScanner: ~Copyable {
   /// - Parameters:
   ///   - text: borrowed; must live as long as the scanner.
   ///   - minimumLength: words of fewer code points are skipped.
-  ///   - poll: asked every `CallPoll.textInterval` bytes whether to go on.
+  ///   - poll: asked every `CallPoll.textInterval` bytes whether to continue.
   init(_ text: UnsafeBufferPointer<UInt8>, minimumLength: Int, poll: CallPoll? = nil) {
     self.text = text
     self.minimumLength = minimumLength
@@ -47,7 +47,7 @@ struct WordScanner: ~Copyable {
 
   deinit { buffers.deallocate() }
 
-  /// Moves to the next word. False at the end of the text.
+  /// Moves to the next word. Returns false at the end of the text.
   @inline(__always)
   mutating func next() throws(BertQAError) -> Bool {
     guard let base = text.baseAddress else { return false }
@@ -85,7 +85,7 @@ struct WordScanner: ~Copyable {
     try poll?.check()
   }
 
-  /// Takes a word of ASCII. False, and nothing is decided, if it is not a word or may contain other characters.
+  /// Takes a word of ASCII. Returns false, and takes nothing, if it is not a word or may contain other characters.
   @inline(__always)
   private mutating func takeASCII(_ base: UnsafePointer<UInt8>) -> Bool {
     var size = 0
@@ -179,7 +179,7 @@ extension WordScanner {
       scalar: decoded.scalar, kind: tables.wordBreak(decoded.scalar), end: position + decoded.size)
   }
 
-  /// Takes the extenders of the character before, and counts them.
+  /// Takes the extenders of the previous character, and counts them.
   @inline(__always)
   private mutating func takeExtenders(_ base: UnsafePointer<UInt8>) throws(BertQAError) -> Int {
     var count = 0

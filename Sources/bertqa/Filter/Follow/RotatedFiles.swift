@@ -1,7 +1,7 @@
 import Glibc
 
-/// The rotated files of a followed one: files beside it, or beside the file that it links to, with the names that log
-/// rotation gives.
+/// The rotated files of a followed one: files in its directory, or in that of the file that it links to, with the names
+/// that log rotation gives.
 struct RotatedFiles {
   struct File {
     let path: String
@@ -40,7 +40,7 @@ struct RotatedFiles {
     }
   }
 
-  /// The files, oldest first. A compressed file is left out if the uncompressed one is there, too.
+  /// The files, oldest first. A compressed file is left out if the uncompressed one also exists.
   let files: [File]
 
   private static let unreadable = [".xz", ".bz2", ".lz4", ".lzma", ".Z", ".zip", ".br", ".7z"]

@@ -27,7 +27,7 @@ enum JSONText {
   static func matches(_ quoted: UnsafeBufferPointer<UInt8>, hasEscapes: Bool, _ segment: [UInt8]) -> Bool {
     guard hasEscapes else { return quoted.count == segment.count && quoted.elementsEqual(segment) }
     let buffer = ByteBuffer()
-    // If there is no memory for a key, there is none for the record either.
+    // Memory that does not suffice for a key does not suffice for the record either.
     guard (try? decode(quoted, into: buffer)) != nil else { return false }
     return buffer.bytes.elementsEqual(segment)
   }

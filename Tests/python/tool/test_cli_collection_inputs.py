@@ -1,0 +1,323 @@
+"""`bertqa index`: pages, mail, records, encodings and converters."""
+
+import csv
+import ctypes
+import gzip
+import json
+import mailbox
+import os
+from email.message import EmailMessage
+
+import pytest
+
+import bertqa
+from cli import environment, run
+from indexed import ask, check_whole, rows
+
+
+def test_html(tmp_path):
+    path, page = tmp_path / "pages.db", tmp_path / "page.html"
+    page.write_text(
+        "<html><head><title>Our  boats &amp; ships</title><script>var a = 'red';</script></head><body><nav>Home</nav>"
+        "<h1>Boats</h1><p>The <b>Lark</b> was built<br>in 1912.<p>It is owned by Zo\u00eb.<table><tr><td>a<td>b</table>"
+    )
+    deep = tmp_path / "deep.html"
+    deep.write_text("<div>" * 50_000 + "The anchor weighs nine tons." + "</div>" * 10)
+    run("index", path, page, deep)
+    assert rows(path, "SELECT title FROM documents ORDER BY id") == [("Our boats & ships",), (None,)]
+    answer = ask(path, "Who owns the Lark?")["answers"][0]
+    assert answer["text"] == "Zo\u00eb" and answer["title"] == "Our boats & ships"
+    text = "\n".join(text for (text,) in rows(path, "SELECT text FROM passages"))
+    assert "var a" not in text and "Home" not in text and "Lark was built\nin 1912." in text
+
+
+def test_a_page_that_libxml2_would_cut(tmp_path):
+    """It reads 10 MB of text between two tags."""
+    path, page = tmp_path / "pages.db", tmp_path / "log.html"
+    page.write_text(f"<title>A &bogus; B</title><pre>{'lamp ' * 2_100_000}The clock stopped.</pre>")
+    errors = run("index", "--words-only", path, page, code=3)[1]
+    assert "log.html: the page has 10 MB of text without a tag" in errors
+    page.write_text(f"<title>A &bogus; B</title><pre>{'lamp <b>is</b> ' * 100_000}The clock stopped.</pre>")
+    run("index", "--words-only", path, page)
+    assert rows(path, "SELECT title FROM documents") == [("A &bogus; B",)]
+    assert "The clock stopped." in run("search", path, "clock stopped")[0]
+
+
+def message(subject, *parts, **headers):
+    """Returns a message with alternative parts: (subtype, text, charset, transfer encoding)."""
+    mail = EmailMessage()
+    mail["Subject"] = subject
+    for name, value in headers.items():
+        mail[name.replace("_", "-")] = value
+    for subtype, text, charset, encoding in parts:
+        add = mail.set_content if mail.get_payload() is None else mail.add_alternative
+        add(text, subtype=subtype, charset=charset, cte=encoding)
+    return mail
+
+
+def has_gmime():
+    try:
+        ctypes.CDLL("libgmime-3.0.so.0")
+    except OSError:
+        return False
+    return True
+
+
+needs_gmime = pytest.mark.skipif(not has_gmime(), reason="GMime is not installed (libgmime-3.0-0)")
+
+
+@needs_gmime
+def test_mail(tmp_path):
+    path, folder = tmp_path / "mail.db", tmp_path / "mail"
+    folder.mkdir()
+    boiler = message(
+        "Gr\u00fc\u00dfe: der Kessel \u2013 the boiler",
+        (
+            "plain",
+            "The boiler was repaired by Zo\u00eb Brown for 120 \u20ac.\n",
+            "iso-8859-15",
+            "quoted-printable",
+        ),
+        ("html", "<p>See the <b>picture</b>.", "utf-8", "base64"),
+        From="Zo\u00eb Brown <zoe@example.org>",
+        To="ann@example.org, bob@example.org",
+        Date="Fri, 03 May 2024 10:00:00 +0200",
+        Message_ID="<1@example.org>",
+    )
+    boiler.add_attachment(b"\x89PNG" * 99, maintype="image", subtype="png", filename="boiler.png")
+    (folder / "boiler.eml").write_bytes(boiler.as_bytes())
+    page = message("A page", ("html", "<p>The <b>lease</b> was signed<br>by Ann Smith.", "utf-8", "base64"))
+    empty = message(
+        "Fwd: the clock",
+        ("plain", "\u00a0\n", "utf-8", "8bit"),
+        ("html", "<p>It stopped at ten.", "utf-8", "7bit"),
+    )
+    forward = message("Look at this", ("plain", "Below.\n", "utf-8", "7bit"))
+    forward.add_attachment(boiler)
+    inbox = mailbox.mbox(folder / "INBOX")
+    for mail in (page, empty, forward):
+        inbox.add(mail)
+    inbox.close()
+    (folder / "old.mbox.gz").write_bytes(gzip.compress((folder / "INBOX").read_bytes()))
+    maildir = mailbox.Maildir(folder / "Sent")
+    maildir.add(
+        message("Garden", ("plain", "The garden has forty roses.\n", "utf-8", "8bit"), From="ann@example.org")
+    )
+    assert run("index", path, folder)[0].startswith("4 new, 0 changed, 0 unchanged, 0 gone; 8 passages")
+    check_whole(path)
+    mails = rows(
+        path,
+        "SELECT f.path, d.name, d.title, d.fields, group_concat(p.text, '') FROM documents d JOIN files f ON f.id = d.file "
+        "JOIN passages p ON p.document = d.id GROUP BY d.id",
+    )
+    texts = {(os.path.basename(file), name): (title, fields, text) for file, name, title, fields, text in mails}
+    title, fields, text = texts["boiler.eml", None]
+    assert title == "Gr\u00fc\u00dfe: der Kessel \u2013 the boiler"
+    assert text == title + "\n\nThe boiler was repaired by Zo\u00eb Brown for 120 \u20ac."
+    assert json.loads(fields) == {
+        "from": "Zo\u00eb Brown <zoe@example.org>",
+        "to": "ann@example.org, bob@example.org",
+        "date": "2024-05-03T10:00:00+02:00",
+        "message_id": "1@example.org",
+    }
+    assert texts["INBOX", "1"] == ("A page", None, "A page\n\nThe lease was signed\nby Ann Smith.")
+    assert texts["INBOX", "2"][2] == "Fwd: the clock\n\nIt stopped at ten."
+    assert texts["INBOX", "3"][2] == f"Look at this\n\nBelow.\n\n{text}"
+    assert texts["old.mbox.gz", "1"] == texts["INBOX", "1"]
+    assert "forty roses" in str(texts.values())
+    answer = ask(path, "Who signed the lease?", "--path", "*INBOX")["answers"][0]
+    assert (answer["text"], answer["name"], answer["title"]) == ("Ann Smith", "1", "A page")
+    # Filters by fields.
+    found = run("search", "--field", "from=*zoe@example.org*", "--field", "date=2024-*", path, "roses")[0]
+    assert found.count("\n") == 1 and "boiler.eml" in found
+    assert run("search", "--field", "from=*carla*", path, "roses", code=1)[0] == ""
+    assert "NAME=PATTERN" in run("search", "--field", "from", path, "roses", code=2)[1]
+
+
+@needs_gmime
+def test_messages_behind_what_is_none(tmp_path):
+    """Lines of a text that begin with "From " are not always marked. What they cut off is listed, and nothing behind it is
+    lost."""
+    path, inbox = tmp_path / "mail.db", tmp_path / "inbox.mbox"
+    mail = "From a@example.org Fri May  3 10:00:00 2024\nSubject: {0}\n\nThe lamp of {0} is green.\n{1}\n"
+    texts = [
+        "",
+        "From here on\nit is another colour.\n",
+        "",
+        "From Bern\r\n\r\nto Thun.\n",
+        "x" * 70_000 + "\n",
+        "",
+    ]
+    inbox.write_text("".join(mail.format(name, text) for name, text in zip("ABCDEF", texts)))
+    output, errors = run("index", "--words-only", path, inbox, code=3)
+    assert errors == f"bertqa: {inbox}: message 3: does not begin with a header\n"
+    found = rows(
+        path, "SELECT DISTINCT d.name, title FROM documents d JOIN passages p ON p.document = d.id ORDER BY d.id"
+    )
+    assert found == [
+        ("1", "A"), ("2", "B"), ("4", "C"), ("5", "D"), ("6", None), ("7", "E"), ("8", "F")
+    ]  # fmt: skip
+    # The same if it is compressed, and if the last message is none.
+    packed = tmp_path / "old.mbox.gz"
+    packed.write_bytes(gzip.compress(inbox.read_bytes() + b"From there\nno header\n"))
+    errors = run("index", "--words-only", path, packed, code=3)[1]
+    assert "old.mbox.gz: message 9: does not" in errors and errors.count("\n") == 2
+    assert len(rows(path, "SELECT 1 FROM documents")) == 14
+
+
+@needs_gmime
+def test_mail_that_is_none(tmp_path):
+    path, folder = tmp_path / "mail.db", tmp_path / "mail"
+    folder.mkdir()
+    (folder / "empty.mbox").write_bytes(b"")
+    (folder / "letter.txt").write_text("From Bern to Thun the train takes twenty minutes.\nIt leaves at noon.\n")
+    (folder / "broken.eml").write_bytes(
+        b"Subject: =?utf-8?q?half\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain; "
+        b"charset=no-such\nContent-Transfer-Encoding: base64\n\nVGhlIGxhbXAgaXMgZ3JlZW4u!!\n--x\nContent-Type: message/rfc822\n\n"
+    )
+    (folder / "deep.eml").write_bytes(
+        b"Subject: deep\n"
+        + b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (i, i) for i in range(3000))
+    )
+    (folder / "nothing.eml").write_bytes(b"\x00\xff no header at all")
+    output, errors = run("index", path, folder, code=3)
+    assert output.startswith("4 new") and "nothing.eml: is no mail" in errors and errors.count("\n") == 1, errors
+    check_whole(path)
+    texts = "\n".join(text for (text,) in rows(path, "SELECT text FROM passages"))
+    assert "From Bern to Thun" in texts and "The lamp is green." in texts
+    assert rows(path, "SELECT line FROM passages WHERE text LIKE 'From Bern%'") == [(1,)]
+
+
+def test_mail_without_its_library(tmp_path):
+    """A library that cannot be loaded in place of GMime is the file's problem, which names the package."""
+    (tmp_path / "libgmime-3.0.so.0").write_bytes(b"no library")
+    (tmp_path / "a.eml").write_bytes(b"Subject: a\n\nThe lamp is green.\n")
+    (tmp_path / "b.txt").write_text("The clock stopped at ten.")
+    output, errors = run(
+        "index",
+        tmp_path / "x.db",
+        tmp_path / "a.eml",
+        tmp_path / "b.txt",
+        code=3,
+        env=environment(LD_LIBRARY_PATH=str(tmp_path)),
+    )
+    assert output.startswith("1 new") and "a.eml: mail needs the library GMime" in errors
+    assert "libgmime-3.0-0" in errors
+
+
+def test_fields_of_records(tmp_path):
+    path, table = tmp_path / "table.db", tmp_path / "reports.csv"
+    table.write_text(
+        "text,year,author,id\nThe lamp is green.,2023,Ann,a\nThe lamp is red.,2024,Bob,b\nThe lamp is blue.,2024,Carla,c\n"
+    )
+    run(
+        "index", "--id-field", "id", "--field", "year", "--field", "author", "--title-field", "author", path, table
+    )  # fmt: skip
+    assert rows(path, "SELECT name, title FROM documents") == [("a", "Ann"), ("b", "Bob"), ("c", "Carla")]
+    assert json.loads(rows(path, "SELECT fields FROM documents WHERE name = 'b'")[0][0]) == {
+        "year": "2024",
+        "author": "Bob",
+    }
+
+    def found(*options, code=0):
+        return [
+            line.split(": ")[1][0] for line in run("search", *options, path, "lamp", code=code)[0].splitlines()
+        ]
+
+    assert sorted(found()) == ["a", "b", "c"]
+    assert sorted(found("--field", "year=2024")) == ["b", "c"]
+    assert found("--field", "year=202?", "--field", "author=[A-B]*", "--field", "year=*3") == ["a"]
+    assert found("--field", "year=2024", "--path", "*.txt", code=1) == found("--field", "other=*", code=1) == []
+    answer = ask(path, "Which colour has the lamp?", "--field", "author=Bob")["answers"][0]
+    assert answer["text"] == "red"
+    # Titles count: in the words, and in the vectors as in Python's.
+    assert "The lamp is blue." in run("search", "-k", "1", path, "Carla")[0]
+    with bertqa.Collection(tmp_path / "same.db") as same:
+        for name, colour, author in ("a", "green", "Ann"), ("b", "red", "Bob"), ("c", "blue", "Carla"):
+            same.add(name, f"The lamp is {colour}.", title=author)
+    vectors = "SELECT rows, scales FROM vectors"
+    assert rows(path, vectors) == rows(tmp_path / "same.db", vectors)
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv"])
+def test_records_may_lack_a_title_and_fields(tmp_path, ending):
+    path, file = tmp_path / "table.db", tmp_path / ("reports" + ending)
+    records = [
+        {"id": "a", "text": "The lamp is green.", "title": "Lamps", "year": 2023},
+        {"id": "b", "text": "The lamp is red.", "title": None, "year": None},
+        {"id": "c", "text": None, "title": "No text", "year": 2024},
+        {"id": None, "text": "The lamp is grey.", "title": "No id", "year": 2024},
+        {"id": "e", "text": "The lamp is blue."},
+    ]
+    with open(file, "w", newline="") as output:
+        if ending == ".csv":
+            writer = csv.DictWriter(output, records[0])
+            writer.writeheader()
+            writer.writerows(records)
+        else:
+            output.writelines(json.dumps(record) + "\n" for record in records)
+    output, errors = run(
+        "index", "--id-field", "id", "--title-field", "title", "--field", "year", path, file, code=3
+    )  # fmt: skip
+    assert output.startswith("1 new") and "the field 'id' is empty" in errors and len(errors.splitlines()) == 1
+    assert rows(path, "SELECT name, title, fields FROM documents") == [
+        ("a", "Lamps", '{"year":"2023"}'), ("b", None, None), ("e", None, None)
+    ]  # fmt: skip
+
+
+def test_text_that_is_not_utf8_is_listed(tmp_path):
+    """SQLite's text is UTF-8, without which other programs cannot read it."""
+    path, odd = tmp_path / "x.db", tmp_path / "odd.rot"
+    (tmp_path / "latin.txt").write_bytes("Die M\u00fchle geh\u00f6rt Ern\u00f6.".encode("latin-1") * 3)
+    (tmp_path / "latin.csv").write_bytes("text,year\nDie M\u00fchle,1\nThe mill,2\n".encode("latin-1"))
+    (tmp_path / "cut.jsonl").write_text('{"text": "The mill \\ud83d is old", "year": "\\udc00"}\n')
+    odd.write_bytes(b"x")
+    errors = run("index", path, "--field", "year", "--convert", ".rot=printf 'M\\374hle' #", tmp_path, code=3)[1]
+    for part in (
+        "latin.txt: not valid UTF-8: --encoding NAME",
+        "latin.csv: line 2: not valid UTF-8: --encoding NAME",
+        "odd.rot: 'printf 'M\\374hle' #' printed text that is not valid UTF-8",
+    ):
+        assert part in errors, errors
+    assert errors.count("\n") == 3
+    for text, fields in rows(path, "SELECT text, fields FROM passages p JOIN documents d ON d.id = p.document"):
+        assert text.encode() and json.loads(fields)["year"].encode()
+
+
+def test_byte_order_marks_and_empty_headings(tmp_path):
+    path, folder = tmp_path / "x.db", tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.md").write_text("\ufeff# The owl\n\nIt sleeps all day.")
+    (folder / "b.md").write_text("#  \n\nThe gnu runs.")
+    (folder / "c.txt").write_text("\ufeff")
+    (folder / "d.jsonl").write_text('{"text": "The elk eats.", "title": " "}')
+    run("index", "--words-only", "--title-field", "title", path, folder)
+    documents = (
+        "SELECT d.title, p.start, p.text FROM passages p JOIN documents d ON d.id = p.document ORDER BY p.id"
+    )
+    assert rows(path, documents) == [
+        ("The owl", 3, "# The owl\n\nIt sleeps all day."),
+        (None, 0, "#  \n\nThe gnu runs."),
+        (None, 0, "The elk eats."),
+    ]
+
+
+def test_long_headings_end_before_a_character(tmp_path):
+    for letters in range(190, 200):
+        (tmp_path / f"{letters}.md").write_text("# " + letters * "a" + "\u00e4\u20ac\U0001f98a" * 20 + "\n")
+    run("index", "--words-only", tmp_path / "x.db", tmp_path)
+    titles = [title for (title,) in rows(tmp_path / "x.db", "SELECT title FROM documents")]
+    assert len(titles) == 10 and not any("\ufffd" in title for title in titles)
+    assert all(195 <= len(title.encode()) <= 198 for title in titles)
+
+
+def test_converters_do_not_read_standard_input(tmp_path):
+    odd = tmp_path / "a.rot"
+    odd.write_text("x")
+    output, _ = run(
+        "index", tmp_path / "x.db", "--convert", ".rot=cat; echo The lamp is green. #", odd, "-", input=b"The clock stopped."
+    )  # fmt: skip
+    assert output.startswith("2 new")
+    assert rows(tmp_path / "x.db", "SELECT text FROM passages ORDER BY text") == [
+        ("The clock stopped.",), ("The lamp is green.",)
+    ]  # fmt: skip

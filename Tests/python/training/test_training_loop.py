@@ -1,0 +1,276 @@
+"""training/finetune_qa.py: runs on a tiny model. Needs torch."""
+
+import argparse
+import datetime
+import json
+import math
+
+import pytest
+
+from common.checkpoints import latest_checkpoint, snapshots
+from conftest import FIXTURES
+from questions import question
+from samples import FOX
+
+
+@pytest.fixture
+def trainer(tmp_path):
+    """A function that trains a tiny model and returns the arguments' state directory."""
+    torch = pytest.importorskip("torch", reason="training/requirements.txt is not installed: no torch")
+    pytest.importorskip("transformers", reason="training/requirements.txt is not installed: no transformers")
+    import finetune_qa
+    from qa.tokenized import Windows
+
+    data = tmp_path / "data.jsonl"
+    with open(data, "w") as file:
+        for index in range(24):
+            text = f"{'So it was said. ' * (index % 5)}{FOX}"
+            start = text.index("The quick")
+            answers = [] if index % 3 == 0 else [("The quick brown fox", start)]
+            print(json.dumps({"context": text, "source": "foxes", **question(str(index), "Who jumps?", *answers)}),
+                  file=file)  # fmt: skip
+
+    def train(state, *more, stop=None):
+        arguments = finetune_qa.parsed([
+            "--data", str(data), "--init", str(FIXTURES / "tiny-bert"), "--state", str(tmp_path / state), "--cpu",
+            "--batch-tokens", "256", "--max-length", "64", "--overlap", "8", "--learning-rate", "1e-3",
+            "--warmup-steps", "2", "--log-steps", "1", "--snapshot-steps", "2", *more])  # fmt: skip
+        (tmp_path / state).mkdir(exist_ok=True)
+        if stop is None:
+            finetune_qa.train(arguments)
+            return tmp_path / state
+        from qa import training
+
+        step = training.Run._train_step
+
+        def stopping(self, rate):
+            loss = step(self, rate)
+            self.stopped = self.step == stop
+            return loss
+
+        training.Run._train_step = stopping
+        try:
+            finetune_qa.train(arguments)
+        finally:
+            training.Run._train_step = step
+        return tmp_path / state
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield train, Windows
+    torch.set_num_threads(threads)
+
+
+def log(state):
+    return [json.loads(line) for line in (state / "log.jsonl").read_text().splitlines()]
+
+
+def test_a_stopped_run_goes_on_to_the_same_weights(trainer):
+    from safetensors.numpy import load_file
+
+    train, _ = trainer
+    whole, parts = train("whole", "--passes", "3"), train("parts", "--passes", "3", stop=3)
+    assert log(parts)[-1]["step"] == 3
+    train("parts", "--passes", "3")
+    assert [line["loss"] for line in log(whole)] == [line["loss"] for line in log(parts)]
+    last = snapshots(str(whole))[-1]
+    ours, theirs = load_file(last), load_file(last.replace("whole", "parts"))
+    assert all((ours[name] == theirs[name]).all() for name in ours)
+
+
+def test_training_learns(trainer):
+    train, _ = trainer
+    losses = [line["loss"] for line in log(train("run", "--passes", "30", "--dropout", "0"))]
+    assert sum(losses[-5:]) < 0.5 * sum(losses[:5])
+
+
+def test_a_teacher_and_a_deadline_in_the_past(trainer, tmp_path):
+    train, _ = trainer
+    losses = [line["loss"] for line in log(train("run", "--teacher", str(FIXTURES / "tiny-bert")))]
+    assert losses and all(math.isfinite(loss) for loss in losses)
+    late = train("late", "--deadline", "2020-01-01T00:00")
+    assert not (late / "log.jsonl").exists() and latest_checkpoint(str(late)).endswith("000000.pt")
+
+
+def other_vocabulary(tokenizers):
+    """tiny-bert's word pieces under other numbers, with MPNet's template."""
+    pieces = (FIXTURES / "tiny-bert" / "vocab.txt").read_text().splitlines()
+    tokenizer = tokenizers.BertWordPieceTokenizer(
+        vocab={name: number for number, name in enumerate(["<s>", "<pad>", "</s>", *pieces])}
+    )
+    tokenizer._tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    return tokenizer._tokenizer
+
+
+def test_a_teacher_of_another_vocabulary_scores_the_same_tokens(trainer, tmp_path, monkeypatch):
+    """The fake teacher's logits are its ids: 3 more than the student's."""
+    import tokenizers
+    import torch
+
+    from qa import teacher
+
+    train, Windows = trainer
+    windows = Windows.load(str(next(train("run", "--deadline", "2020-01-01T00:00").glob("windows-*.npz"))))
+    (tmp_path / "teacher").mkdir()
+    other_vocabulary(tokenizers).save(str(tmp_path / "teacher" / "tokenizer.json"))
+    monkeypatch.setattr(teacher, "TOKENS_AT_ONCE", 200)
+    cpu, reads = torch.device("cpu"), []
+
+    def fake(directory, theirs):
+        def read(indices):
+            reads.append(list(indices))
+            ids, _, candidates, *_ = theirs.batch(indices, 16)
+            assert (ids[:, 0] == 0).all() and (ids == 2).sum().item() == 3 * len(indices)
+            return torch.stack([ids, -ids]).float(), candidates
+
+        return read
+
+    names = {"teacher": [str(tmp_path / "teacher")], "state": str(tmp_path), "init": str(FIXTURES / "tiny-bert")}
+    arguments = argparse.Namespace(**names, length_multiple=16)
+    used = range(3, len(windows))
+    for _ in range(2):  # computed, then from the file
+        found = teacher.teacher_logits(arguments, windows, used, cpu, fake)
+        ids, _, candidates, *_ = windows.batch(used, 16)
+        logits = found.batch(used, candidates)
+        assert (logits[:, ~candidates] == -math.inf).all()
+        inside = candidates.clone()
+        inside[:, 0] = False
+        assert (logits[0][inside] == ids[inside] + 3).all() and (logits[1] == -logits[0])[inside].all()
+        assert (logits[:, :, 0] == 0).all()
+    assert sorted(index for batch in reads for index in batch) == list(used) and len(reads) > 2
+
+    (tmp_path / "less").mkdir()
+    less = json.loads(other_vocabulary(tokenizers).to_str())
+    del less["model"]["vocab"]["o"], less["model"]["vocab"]["##o"]
+    (tmp_path / "less" / "tokenizer.json").write_text(json.dumps(less))
+    with pytest.raises(SystemExit, match="lacks tokens"):
+        arguments.teacher = [str(tmp_path / "less")]
+        teacher.teacher_logits(arguments, windows, used, cpu, fake)
+
+
+def test_competing_windows_share_one_softmax(trainer):
+    """Each window counts from its own [CLS]; a shift of one window's logits changes nothing, of its [CLS] all."""
+    import torch
+
+    from qa.training import of_groups
+
+    inf = math.inf
+    logits = torch.tensor([[[1.0, 3.0, 2.0], [4.0, 5.0, -inf]], [[0.0, 1.0, -inf], [2.0, 2.0, 2.0]]])
+    rows = of_groups(logits, 2)
+    assert rows.tolist() == [[[0, 2, 1, -inf, 1, -inf]], [[0, 1, -inf, -inf, 0, 0]]]
+    assert of_groups(logits, 1) is logits
+    shifted = logits.clone()
+    shifted[:, 1] += 7
+    assert torch.equal(of_groups(shifted, 2), rows)
+
+
+def test_a_run_with_competing_passages(trainer, tmp_path):
+    """The batches hold them behind their question's window, and a model learns to prefer the right one."""
+    import finetune_qa
+
+    train, _ = trainer
+    negatives = tmp_path / "negatives.jsonl"
+    # Passages 0 to 4 differ in how often "So it was said." precedes; question 7 has none.
+    lines = [
+        {"id": str(index), "passages": [(index + 1) % 5, (index + 2) % 5]} for index in range(24) if index != 7
+    ]
+    negatives.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    options = ["--negatives", str(negatives), "--negatives-share", "1", "--competing", "2"]
+    state = train("run", "--passes", "20", "--dropout", "0", *options)
+    losses = [line["loss"] for line in log(state)]
+    assert sum(losses[-5:]) < 0.7 * sum(losses[:5])
+
+    arguments = finetune_qa.parsed([
+        "--data", str(tmp_path / "data.jsonl"), "--init", str(FIXTURES / "tiny-bert"), "--state", str(state),
+        "--max-length", "64", "--overlap", "8", "--batch-tokens", "256", *options])  # fmt: skip
+    windows = finetune_qa.prepared(arguments)
+    batches = finetune_qa.batches_of(range(windows.trained), windows, arguments)
+    table = windows.arrays
+    seen = []
+    for batch in batches:
+        assert batch.shape[1] in (1, 3)
+        for index, *others in batch.tolist():
+            seen.append(index)
+            question = table["questions"][index]
+            assert bool(others) == (question != 7)
+            for other in others:
+                assert other >= windows.trained and table["questions"][other] == question
+                assert table["passages"][other] in lines[question - (question > 7)]["passages"]
+                assert table["starts"][other] == -1
+    assert sorted(seen) == list(range(windows.trained))
+
+
+def test_adversarial_embeddings_raise_the_loss_by_moves_of_one_size(trainer):
+    """Afterwards the embeddings are unchanged; the padding does not move."""
+    import torch
+
+    from common.adversarial import AdversarialEmbeddings
+    from qa.training import load_model, logits, loss_of
+
+    train, Windows = trainer
+    held = Windows.load(str(next(train("run", "--deadline", "2020-01-01T00:00").glob("windows-*.npz"))))
+    ids, types, candidates, starts, ends = held.batch(range(24), 16)
+    model = load_model(str(FIXTURES / "tiny-bert"), torch.device("cpu")).eval()
+    embeddings = model.get_input_embeddings()
+    still = embeddings(ids).detach()
+
+    def loss():
+        scores = logits(model, ids, types, candidates, held.layout.pad, torch.device("cpu"))
+        return loss_of(scores, torch.stack([starts, ends]), None, 0, 1)
+
+    adversary = AdversarialEmbeddings(embeddings, 0.25)
+    before = loss()
+    before.backward()
+    adversary.move()
+    moved = embeddings(ids).detach() - still
+    assert moved.flatten(1).norm(dim=1).tolist() == pytest.approx([0.25] * 24, rel=1e-3)
+    assert moved[ids == 0].abs().max() < 1e-6
+    assert loss().item() > before.item()
+    adversary.rest()
+    assert (embeddings(ids) == still).all() and loss().item() == before.item()
+
+
+def test_adversarial_training_learns_something_else(trainer):
+    train, _ = trainer
+    plain, hard = (log(train(name, "--passes", "30", "--dropout", "0", "--adversarial", size))
+                   for name, size in (("plain", "0"), ("hard", "0.1")))  # fmt: skip
+    losses = [line["loss"] for line in hard]
+    assert sum(losses[-5:]) < 0.5 * sum(losses[:5])
+    assert losses[0] == plain[0]["loss"] and losses != [line["loss"] for line in plain]
+
+
+@pytest.mark.parametrize("progress", [3 / 15, 1.0])
+def test_a_deadline_counts_from_where_the_run_goes_on(trainer, progress):
+    """Also if a deadline ended the previous run: then from its step on."""
+    import torch
+
+    train, _ = trainer
+    state = train("run", "--passes", "3", stop=3)
+    path = latest_checkpoint(str(state))
+    torch.save({**torch.load(path), "seconds": 1e6, "progress": progress}, path)
+    hour = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
+    train("run", "--passes", "3", "--deadline", hour.isoformat())
+    for line in log(state):
+        assert line["progress"] == pytest.approx(line["step"] / line["of"], abs=0.02)
+    assert log(state)[-1]["step"] == 15
+
+
+def test_labels_point_at_the_answer(trainer, tmp_path):
+    from common.models import load_tokenizer
+
+    train, Windows = trainer
+    state = train("run", "--deadline", "2020-01-01T00:00")
+    held = Windows.load(str(next(state.glob("windows-*.npz"))))
+    ids, types, candidates, starts, ends = held.batch(range(24), 16)
+    assert ids.shape[1] % 16 == 0 and candidates[:, 0].all() and not candidates[ids == 0].any()
+    tokenizer = load_tokenizer(str(FIXTURES / "tiny-bert"))
+    answer = tokenizer.encode("The quick brown fox", add_special_tokens=False).ids
+    for index in range(24):
+        if index % 3 == 0:
+            assert starts[index] == ends[index] == 0
+        elif starts[index]:
+            assert ids[index, starts[index] : ends[index] + 1].tolist() == answer
+            assert candidates[index, starts[index]] and types[index, ends[index]] == 1
+    assert (starts > 0).sum() >= 8

@@ -47,7 +47,7 @@ import Testing
         / (frequency + 1.2 * (0.25 + 0.75 * length / 3))
     }
     let expected = [term(2, 3, 2), term(1, 2, 1), term(1, 4, 2)]
-    for (score, expected) in zip(scores, expected) { #expect(abs(score - expected) < 1e-12) }
+    for (score, expected) in pairs(scores, expected) { #expect(abs(score - expected) < 1e-12) }
   }
 
   @Test func duplicatesAndPunctuationDoNotCount() throws {

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import BertQACore
 
 extension QuestionAnswerer {
@@ -48,6 +50,14 @@ extension AnswerOptions {
 extension TextRange {
   func text(in document: [UInt8]) -> String { String(decoding: document[start..<end], as: UTF8.self) }
   func text(in document: String) -> String { text(in: Array(document.utf8)) }
+}
+
+/// Returns the pairs of two collections, which must have as many elements: `zip` ignores what one lacks.
+func pairs<A: Collection, B: Collection>(
+  _ first: A, _ second: B, sourceLocation: SourceLocation = #_sourceLocation
+) -> Zip2Sequence<A, B> {
+  #expect(first.count == second.count, sourceLocation: sourceLocation)
+  return zip(first, second)
 }
 
 /// The error that `body` throws.

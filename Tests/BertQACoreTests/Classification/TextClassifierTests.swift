@@ -31,7 +31,7 @@ import Testing
     #expect(distance(results.map(logits), expected.outputs) < 1e-4)
     #expect(results.allSatisfy { $0.windowCount == 1 && !$0.notEnoughText && $0.contributions.isEmpty })
     // Alone, each has the same bits as in company.
-    for (text, result) in zip(texts, results) {
+    for (text, result) in pairs(texts, results) {
       #expect(try classify(context, [text]).map(logits) == [logits(result)])
     }
     #expect(try classify(context, texts.reversed()).map(logits) == results.reversed().map(logits))

@@ -31,7 +31,7 @@ import Testing
       let context = try Context(tiny: name, threads: threads, isa: isa)
       let vectors = try embed(context, texts) { $0.truncates = true }
       #expect(distance(vectors, expected.outputs) < 1e-4)
-      for (text, vector) in zip(texts, vectors) {
+      for (text, vector) in pairs(texts, vectors) {
         #expect(try embed(context, [text]) { $0.truncates = true } == [vector])
       }
     }
@@ -189,6 +189,6 @@ import Testing
     let exact = try embed(Context(tiny: "tiny-bert-embedder"), texts)
     let rough = try embed(Context(tiny: "tiny-bert-embedder", precision: precision), texts)
     #expect(rough != exact)
-    for (a, b) in zip(exact, rough) { #expect(zip(a, b).map { $0 * $1 }.reduce(0, +) > 0.99) }
+    for (a, b) in pairs(exact, rough) { #expect(pairs(a, b).map { $0 * $1 }.reduce(0, +) > 0.99) }
   }
 }

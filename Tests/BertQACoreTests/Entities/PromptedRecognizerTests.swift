@@ -37,8 +37,7 @@ private struct PromptedTexts: Decodable {
 
   private func expectEqual(_ found: [Entity], _ wanted: [FoundEntity]) {
     let found = found.map(FoundEntity.init)
-    #expect(found.count == wanted.count)
-    for (var one, other) in zip(found, wanted) {
+    for (var one, other) in pairs(found, wanted) {
       #expect(abs(one.score - other.score) < 1e-4)
       one.score = other.score
       #expect(one == other)
@@ -51,7 +50,7 @@ private struct PromptedTexts: Decodable {
       let context = try Context(tiny: model, threads: threads, isa: isa)
       let expected = try PromptedTexts(model)
       let results = try context.entities(of: expected.texts, options: Self.options(expected))
-      for (result, list) in zip(results, expected.flat) {
+      for (result, list) in pairs(results, expected.flat) {
         #expect(result.windowCount == 1)
         expectEqual(result.entities, list)
       }
@@ -63,7 +62,7 @@ private struct PromptedTexts: Decodable {
     var options = Self.options(expected)
     options.isNested = true
     let results = try Context(tiny: model).entities(of: expected.texts, options: options)
-    for (result, list) in zip(results, expected.nested) {
+    for (result, list) in pairs(results, expected.nested) {
       expectEqual(result.entities, list.sorted { ($0.start, -$0.end) < ($1.start, -$1.end) })
     }
   }
@@ -166,7 +165,7 @@ private struct PromptedTexts: Decodable {
     var twice = options
     twice.labels += options.labels
     let results = try context.entities(of: expected.texts, options: twice)
-    for (result, list) in zip(results, expected.flat) { expectEqual(result.entities, list) }
+    for (result, list) in pairs(results, expected.flat) { expectEqual(result.entities, list) }
     for (labels, part) in [
       ([String](), "labels is empty"), (["person", " "], "a label without a word at 1"),
       ((0..<900).map { "kind \($0)" }, "labels have"),

@@ -16,7 +16,7 @@ func attentionMatchesReference(isa: Int32) throws {
     for token in 0..<Kernels.blocks(tokens: tokens) * 16 {
       let row = chunk.row(out, token)
       if window.contains(token) {
-        for (a, b) in zip(row, expected[token - window.lowerBound]) {
+        for (a, b) in pairs(row, expected[token - window.lowerBound]) {
           #expect(abs(a - b) <= 1e-5, "isa \(isa), window \(window), token \(token)")
         }
       } else {

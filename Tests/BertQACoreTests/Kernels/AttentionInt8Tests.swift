@@ -17,7 +17,7 @@ func attentionInt8IsNearReference(isa: Int32) throws {
     for token in 0..<Kernels.blocks(tokens: tokens) * 16 {
       let row = chunk.row(out, token)
       if window.contains(token) {
-        for (a, b) in zip(row, expected[token - window.lowerBound]) {
+        for (a, b) in pairs(row, expected[token - window.lowerBound]) {
           #expect(abs(a - b) <= bound, "window \(window), token \(token): \(a) for \(b)")
         }
       } else {
@@ -49,7 +49,7 @@ func attentionInt8OfWholeStepsIsNearer(isa: Int32) throws {
   let expected = chunk.expected(8..<51, scale: 0.25)
   let out = try chunk.run(.s8, isa, 8..<51, queries: 0..<43, scale: 0.25)
   for token in 8..<51 {
-    for (a, b) in zip(chunk.row(out, token), expected[token - 8]) {
+    for (a, b) in pairs(chunk.row(out, token), expected[token - 8]) {
       #expect(abs(a - b) <= (few ? 0x1p-5 : 0x1p-7), "token \(token): \(a) for \(b)")
     }
   }

@@ -172,7 +172,7 @@ func attentionBFloat16MatchesReference(isa: Int32) throws {
     for token in 0..<Kernels.blocks(tokens: tokens) * 16 {
       let row = chunk.row(out, token)
       if window.contains(token) {
-        for (a, b) in zip(row, expected[token - window.lowerBound]) {
+        for (a, b) in pairs(row, expected[token - window.lowerBound]) {
           #expect(abs(a - b) <= 0x1p-7, "isa \(isa), window \(window), token \(token)")
         }
       } else {

@@ -86,7 +86,7 @@ import Testing
     var texts = ["the computer", "good night .", "Romeo", "", "good night ."]
     let ranking = try rank(&texts, context, prefix: "Good night ,", end: false)
     #expect(ranking.order.prefix(2) == [1, 4] && ranking.order.last == 3)
-    for (text, score) in zip(texts, ranking.scores) {
+    for (text, score) in pairs(texts, ranking.scores) {
       var state: SequenceState?
       for word in ["Good", "night", ","] { state = try context.predict(word: word, state: state).state }
       #expect(try context.likelihood(of: text, after: state) == score)

@@ -12,14 +12,14 @@ import Testing
     #expect(!tiny.sequences.isEmpty)
     for expected in tiny.sequences {
       var state: SequenceState?
-      for (id, logits) in zip(expected.ids, expected.logits) {
+      for (id, logits) in pairs(expected.ids, expected.logits) {
         let (next, found) = try context.stepWithLogits([id], [state])
-        #expect(zip(found[0], logits).allSatisfy { abs($0 - $1) <= 5e-6 })
+        #expect(pairs(found[0], logits).allSatisfy { abs($0 - $1) <= 5e-6 })
         state = next[0]
       }
       let values = try #require(state).values
       #expect(values.count == expected.state.count && values.count == context.info.stateLength)
-      #expect(zip(values, expected.state).allSatisfy { abs($0 - $1) <= 5e-6 })
+      #expect(pairs(values, expected.state).allSatisfy { abs($0 - $1) <= 5e-6 })
     }
   }
 

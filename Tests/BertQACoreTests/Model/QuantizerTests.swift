@@ -42,7 +42,7 @@ struct QuantizerTests {
     var count = 0
     before.withTensors { before in
       after.withTensors { after in
-        for (old, new) in zip(before, after) {
+        for (old, new) in pairs(before, after) {
           #expect(new.name == old.name)
           #expect(new.shape == old.shape)
           let isFloat = floats.contains {
@@ -55,7 +55,7 @@ struct QuantizerTests {
             continue
           }
           checkElements(new)
-          for (a, b) in zip(old.floats, new.floats) {
+          for (a, b) in pairs(old.floats, new.floats) {
             // Half a step, and what clipping a tenth off the range may cost.
             #expect(abs(a - b) <= 0.11)
             squares += Double(a - b) * Double(a - b)
@@ -257,7 +257,7 @@ struct QuantizerTests {
     #expect(result.scale.isFinite && result.scale >= 0)
     #expect(result.sum == elements.reduce(0) { $0 + Int32($1) })
     let largest = row.map(\.magnitude).max() ?? 0
-    for (value, element) in zip(row, elements) {
+    for (value, element) in pairs(row, elements) {
       // Rows below 127 · 2⁻¹²⁶ become zero.
       #expect(abs(value - Float(element) * result.scale) <= max(largest * 0.004, 1.6e-36))
     }

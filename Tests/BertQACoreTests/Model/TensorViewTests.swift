@@ -29,7 +29,7 @@ struct TensorViewTests {
     let patterns = (0...UInt16.max).map { $0 }
     let result = floats(
       bytes(patterns), .f16, shape: [1 << 16], rows: 0..<1 << 16, misalignment: misalignment)
-    for (pattern, float) in zip(patterns, result) {
+    for (pattern, float) in pairs(patterns, result) {
       let half = Float16(bitPattern: pattern)
       if half.isNaN {
         #expect(float.isNaN)

@@ -142,7 +142,7 @@ import Testing
       let words = text.split(separator: " ").count
       var expected = own.scores.map { Double($0.logit) / fitted.at(occurrences: words) }
       softmax(&expected, count: expected.count)
-      for (score, probability) in zip(other.scores, expected) {
+      for (score, probability) in pairs(other.scores, expected) {
         #expect(abs(Double(score.probability) - probability) < 1e-4)
       }
     }
@@ -167,7 +167,7 @@ import Testing
     for text in corpus.texts.prefix(20) where !text.isEmpty {
       let longer = [50, 5000].map { Array(repeating: text, count: $0).joined(separator: " ") }
       let found = try longer.map { try context.classify($0) }
-      for (one, other) in zip(found[0].scores, found[1].scores) {
+      for (one, other) in pairs(found[0].scores, found[1].scores) {
         #expect(one.label == other.label && abs(one.probability - other.probability) < 1e-4)
       }
     }

@@ -4,6 +4,8 @@ import gzip
 import json
 import sqlite3
 
+import pytest
+
 from cli import run
 
 LEASE = "# The lease\n\nAnn Smith signed the lease on 3 May.\n\nThe rent is due on the first day of each month.\n"
@@ -15,7 +17,9 @@ MAIL = [
 ]
 
 
-def write_notes(folder):
+@pytest.fixture(name="notes")
+def written_notes(tmp_path):
+    folder = tmp_path / "notes"
     (folder / "house").mkdir(parents=True)
     (folder / "house" / "lease.md").write_text(LEASE)
     (folder / "heating.txt").write_text(HEATING)
@@ -25,7 +29,9 @@ def write_notes(folder):
     return folder
 
 
-def index_notes(path, notes):
+@pytest.fixture(name="collection")
+def indexed_notes(notes, tmp_path):
+    path = tmp_path / "notes.db"
     assert (
         run("index", path, "--id-field", "id", notes)[0]
         == "3 new, 0 changed, 0 unchanged, 0 gone; 4 passages read, 4 in all\n"

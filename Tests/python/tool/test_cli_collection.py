@@ -3,20 +3,8 @@
 import json
 import os
 
-import pytest
-
 from cli import run
-from indexed import HEATING, LEASE, ask, check_whole, index_notes, rows, write_notes
-
-
-@pytest.fixture
-def notes(tmp_path):
-    return write_notes(tmp_path / "notes")
-
-
-@pytest.fixture
-def collection(notes, tmp_path):
-    return index_notes(tmp_path / "notes.db", notes)
+from indexed import HEATING, LEASE, ask, check_whole, indexed_notes, rows, written_notes  # noqa: F401
 
 
 def test_a_model_that_is_missing_leaves_no_collection(notes, tmp_path):

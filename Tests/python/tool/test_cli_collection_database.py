@@ -12,17 +12,7 @@ import pytest
 import bertqa
 from cli import environment, run
 from conftest import LONG, TOOL
-from indexed import ask, check_whole, index_notes, rows, write_notes
-
-
-@pytest.fixture
-def notes(tmp_path):
-    return write_notes(tmp_path / "notes")
-
-
-@pytest.fixture
-def collection(notes, tmp_path):
-    return index_notes(tmp_path / "notes.db", notes)
+from indexed import ask, check_whole, indexed_notes, rows, written_notes  # noqa: F401
 
 
 def test_deleting_by_any_sqlite_keeps_it_whole(collection):

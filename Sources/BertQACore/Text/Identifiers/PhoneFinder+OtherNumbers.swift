@@ -104,4 +104,41 @@ extension PhoneFinder {
     if text[position] == UInt8(ascii: " ") { position += 1 }
     return text[position] == UInt8(ascii: "%") || text.currencySize(at: position) > 0
   }
+
+  // MARK: - Numbers of houses, which are often before a telephone number
+
+  private static let longestHouseNumber = 4
+  private static let mostStreetWords = 4
+  private static let longestStreet = 48
+
+  /// True if a group of digits is a number after a street's name: `Hauptstr. 5`, `Calle de la Luna 12`.
+  func isHouseNumber(_ group: Range<Int>) -> Bool {
+    guard group.count <= Self.longestHouseNumber, text.isDigit(group.lowerBound) else { return false }
+    let low = max(0, group.lowerBound - Self.longestStreet)
+    var position = group.lowerBound
+    for _ in 0..<Self.mostStreetWords {
+      while [0x20, 0x2C, 0x2D, 0x2E].contains(text[position - 1]), position > low { position -= 1 }
+      let end = position
+      position = text.wordStart(before: end, begin: low)
+      if position == end { return false }
+      let word = text.spelling(position..<end)
+      if Self.streetWords.contains(word) || Self.streetEndings.contains(where: word.hasSuffix) { return true }
+    }
+    return false
+  }
+
+  private static let streetWords = Set(
+    words: """
+      street st road rd avenue ave lane drive boulevard blvd square place apt apartment suite unit flat floor box rue bd quai \
+      impasse chemin calle avenida avda av plaza paseo carrera rua praça travessa via viale piazza corso largo ulica ul \
+      aleja al plac ulice náměstí utca út tér ул улица улице проспект пр переулок пер шоссе вул вулиця cadde caddesi cad \
+      sokak sokağı sok strada οδός λεωφόρος
+      """)
+
+  /// Of words for streets in languages that write them as one word.
+  private static let streetEndings = Set(
+    words: """
+      straße strasse str gasse weg platz allee ring damm ufer markt hof straat laan plein gracht kade gatan gata vägen gaten \
+      veien gade vej katu tie kuja
+      """)
 }

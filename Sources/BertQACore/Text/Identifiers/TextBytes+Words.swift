@@ -17,6 +17,13 @@ extension TextBytes {
     return Self.isOfWord(unit) ? unit.size : 0
   }
 
+  /// Returns the beginning of the word that ends at a place, not before `begin`; the place itself if none does.
+  func wordStart(before end: Int, begin: Int) -> Int {
+    var start = end
+    while case let size = letterSize(before: start, begin: begin), size > 0 { start -= size }
+    return start
+  }
+
   private static func isOfWord(_ unit: DecodedScalar) -> Bool {
     switch unit.unicodeScalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,

@@ -57,7 +57,7 @@ struct VersionContext {
         position -= 1
       }
       let end = position
-      while case let size = text.letterSize(before: position, begin: low), size > 0 { position -= size }
+      position = text.wordStart(before: end, begin: low)
       guard position < end else { return false }
       if Self.words.contains(text.spelling(position..<end)) { return true }
     }

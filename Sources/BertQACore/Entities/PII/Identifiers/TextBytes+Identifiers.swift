@@ -114,7 +114,7 @@ extension TextBytes {
     var position = start
     while position > low {
       let end = position
-      while case let size = letterSize(before: position, begin: low), size > 0 { position -= size }
+      position = wordStart(before: end, begin: low)
       if position == end {
         position -= 1
       } else if let found = part(of: position..<end, { words.contains($0) ? true : nil }) {

@@ -223,6 +223,7 @@ lists: "list[bertqa.EntityList[str]]" = context.entities_batch(["Ann."])
 redacted: str = bertqa.redact("Ann.", lists[0] + bertqa.patterns("Ann."), "X")
 vector: "list[float]" = context.embed("text").tolist()
 vectors: "list[list[float]]" = context.embed(["text", "another"]).tolist()
+entities: "list[bertqa.Entity[str]]" = context.entities("text")[1:]
 likeliest: str = context.rank("O", ["Romeo", "computer"])[0].text
 """
 

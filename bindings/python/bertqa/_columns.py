@@ -11,7 +11,7 @@ from ._arrow_build import Buffers, taken
 from ._arrow_build import texts as arrow_texts
 from ._arrow_column import Column
 from ._arrow_values import codes, values
-from ._call import Call
+from ._call import Call, integer
 from ._classify import classify_call
 from ._column_input import check_column, check_lengths, length, paired, parts, plain, texts_of
 from ._column_output import mapped
@@ -55,8 +55,7 @@ def answer_column(context: Context, questions: Any, documents: Any, **options: "
     _check_both(questions, documents, names)
     run = Run(options, length(documents), "rows")
     call = answer_call(run.options())
-    top_k = options.get("top_k")
-    if top_k is not None and top_k > 1:
+    if (options.get("top_k") or 1) > 1:
 
         def best(run: Run, pairs: List[Any]) -> List[Any]:
             return context.answer_batch(pairs, **run.options())
@@ -97,7 +96,7 @@ def classify_column(
 
     texts and the result: like documents and the result of answer_column.
     """
-    if top_k is not None and top_k < 1:
+    if top_k is not None and integer(top_k, "top_k") < 1:
         raise InvalidArgument(f"top_k is {top_k}, but must be at least 1")
     if top_k is None and second_texts is None:
         return _texts_mapped(context, texts, classify_call, options, library().classify_arrow)
@@ -205,6 +204,7 @@ def _finder(
     """Returns a function that finds the entities of a text, by a model and by rules."""
     kinds = kinds if kinds is None or isinstance(kinds, str) else list(kinds)
     regions = regions if regions is None or is_text(regions) else list(regions)
+    labels = list(labels) if isinstance(labels, Iterator) else labels
     patterns("", kinds, regions=regions)  # rejects invalid arguments before any work
     if context is not None:
         context.entities("", labels=labels)

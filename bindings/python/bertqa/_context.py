@@ -90,9 +90,11 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         arguments: Tuple[Any, ...] = (call.pointer, ctypes.byref(pointer))
         files = _files(model) if isinstance(model, Mapping) else None
         if files is not None:
+            if dir_fd is not None:
+                raise InvalidArgument("dir_fd is set, but model is a mapping of files, not a path")
             status = lib.context_create_from_files(files, len(files), *arguments)
         elif dir_fd is not None:
-            status = lib.context_create_at(dir_fd, path_bytes(model or "", "model"), *arguments)
+            status = lib.context_create_at(int32(dir_fd, "dir_fd"), path_bytes(model or "", "model"), *arguments)
         else:
             path = None if model is None else path_bytes(model, "model")
             status = lib.context_create(path, *arguments)
@@ -106,7 +108,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         self._is_relative = dir_fd is not None
         self._arguments: Dict[str, Any] = {
             # An absolute path, because a name depends on the working directory.
-            "model": os.path.abspath(self.info.directory) if isinstance(model, (str, os.PathLike)) else model,
+            "model": model if model is None or files is not None else os.path.abspath(self.info.directory),
             "task": task,
             "threads": threads,
             "precision": precision,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, 
 
 from . import _abi
 from ._answer import each_status
-from ._call import Call
+from ._call import Call, real
 from ._classify import listed
 from ._errors import InvalidArgument
 from ._handle import Closable, Results
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ._options import CallOptions, EntitiesOptions
 
 AGGREGATIONS = ("model", "none", "simple", "first", "average", "max")
+#: The smallest threshold above 0.
+_LEAST = 2.0**-149
 #: In the order of their bits.
 PATTERNS = (
     *("email", "phone", "card", "iban", "ip", "url", "crypto", "mac", "coordinates", "birth_date", "us_ssn"),
@@ -94,7 +96,11 @@ class EntitiesMethods(Closable):
 def entities_call(values: Any) -> Call:
     struct, labels = _abi.EntitiesOptions(), values.get("labels")
     if isinstance(labels, Mapping):
-        thresholds = [threshold or 0 for threshold in labels.values()]
+        # 0 is the call's threshold in the library.
+        thresholds = [
+            0 if threshold is None else real(threshold, "labels: a threshold") or _LEAST
+            for threshold in labels.values()
+        ]
         struct.thresholds = (ctypes.c_float * len(thresholds))(*thresholds)
         values = {**values, "labels": list(labels)}
     return Call(

@@ -25,9 +25,10 @@ def _is_bytes_like(value: Any) -> bool:
 
 
 def check_texts(values: Any, name: str) -> None:
-    """Rejects tables and mappings, which iterate over the names of their columns or their keys."""
-    if isinstance(values, Mapping) or hasattr(values, "columns"):
-        raise TypeError(f"{name} is of type {type(values).__name__}, but must be a list or one column of texts")
+    """Rejects tables and mappings, which iterate over the names of their columns or their keys, and sets, which have no
+    order."""
+    if isinstance(values, (Mapping, set, frozenset)) or hasattr(values, "columns"):
+        raise TypeError(f"{name} is of type {type(values).__name__}, but must be a list or one column")
 
 
 def as_text(value: Any) -> Any:
@@ -64,8 +65,10 @@ def text_array(texts: "Sequence[Any]") -> Any:
 
 
 def question_and_document(pair: Any) -> Tuple[Any, Any]:
-    """Returns a pair, or rejects another value, even a text of two characters, which could also be unpacked."""
-    if is_text(pair) or not hasattr(pair, "__len__") or len(pair) != 2:
+    """Returns a pair, or rejects another value, even one that could also be unpacked: a text of two characters, or a
+    dict, whose keys would be the question and the document."""
+    is_ordered = not isinstance(pair, (Mapping, set, frozenset)) and not is_text(pair)
+    if not is_ordered or not hasattr(pair, "__len__") or len(pair) != 2:
         raise TypeError(f"expected (question, document), got {pair!r:.80}")
     question, document = pair
     return as_text(question), as_text(document)

@@ -43,7 +43,7 @@ def answer_column(context: Context, questions: Any, documents: Any, **options: "
 
     documents: a pyarrow Array or ChunkedArray, a Polars or pandas Series, any object with Arrow's capsules, or a
         list or other iterable of texts; columns may be dictionary-encoded or categorical.
-    questions: the same, or one question for all rows.
+    questions: the same, or one question for all rows; a pandas Series must have the documents' index.
     options: see help(bertqa.AnswerOptions); progress covers all rows if their number is known.
 
     The columns are read in place, a part of the rows at a time. A row with a null has a null answer. The result

@@ -17,7 +17,7 @@ from ._native import library, text_at
 from ._results import ModelInfo, Tokens
 from ._sequence import SequenceMethods
 from ._sequence_results import SequenceInfo
-from ._text import as_bytes, encoded, path_bytes, spans
+from ._text import as_bytes, as_text, encoded, path_bytes, spans
 from ._value import Text
 
 if TYPE_CHECKING:
@@ -166,6 +166,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
             False.
         options: see help(bertqa.CallOptions).
         """
+        text = as_text(text)
         data = encoded(text)
         ids, ranges = self._token_ranges(data, tokenize_call(parse_special_tokens, options))
         pieces = {id: self.piece(id) for id in set(ids)}

@@ -36,7 +36,7 @@ def as_text(value: Any) -> Any:
     if isinstance(value, (str, bytes)):
         return value
     if _is_bytes_like(value):
-        return bytes(value)
+        return _copied(value)
     raise TypeError(f"expected str or bytes, got {type(value).__name__}")
 
 
@@ -46,7 +46,12 @@ def as_bytes(data: Any, name: str) -> bytes:
         return data
     if not _is_bytes_like(data):
         raise TypeError(f"{name}: expected bytes, got {type(data).__name__}")
-    return bytes(data)
+    return _copied(data)
+
+
+def _copied(data: Any) -> bytes:
+    # By its buffer: a text of an Arrow column also has __bytes__, which fails.
+    return bytes(memoryview(data))
 
 
 def encoded(text: Text) -> bytes:
@@ -64,14 +69,18 @@ def text_array(texts: "Sequence[Any]") -> Any:
     return array
 
 
-def question_and_document(pair: Any) -> Tuple[Any, Any]:
+def two_texts(pair: Any, what: str) -> Tuple[Any, Any]:
     """Returns a pair, or rejects another value, even one that could also be unpacked: a text of two characters, or a
-    dict, whose keys would be the question and the document."""
+    dict, whose keys would be the texts. what: the texts, for messages."""
     is_ordered = not isinstance(pair, (Mapping, set, frozenset)) and not is_text(pair)
     if not is_ordered or not hasattr(pair, "__len__") or len(pair) != 2:
-        raise TypeError(f"expected (question, document), got {pair!r:.80}")
-    question, document = pair
-    return as_text(question), as_text(document)
+        raise TypeError(f"expected {what}, got {pair!r:.80}")
+    first, second = pair
+    return as_text(first), as_text(second)
+
+
+def question_and_document(pair: Any) -> Tuple[Any, Any]:
+    return two_texts(pair, "(question, document)")
 
 
 def path_bytes(path: Any, name: str) -> bytes:

@@ -954,8 +954,9 @@ BERTQA_MUST_CHECK bertqa_status bertqa_answer_arrow(
 /* bertqa_classify_batch over a column. A row with a null has a null classification.
  *
  * classifications, schema: as in bertqa_answer_arrow. A struct column with, per row:
- *   label          large_utf8, the most probable; null if the text is too short
- *   probability    float32, of that label; null with it, and for regression
+ *   label          large_utf8, the most probable; null if the text is too short or no label has
+ *                  min_probability
+ *   probability    float32, of the most probable label; null if the text is too short, and for regression
  *   probabilities  fixed-size list of float32, by label id (bertqa_context_label_get), or by index in
  *                  options->labels; for regression the logits; null if the text is too short
  * options->contributions must be 0.

@@ -352,6 +352,8 @@ def test_what_is_no_column_is_named(models):
         for call in bertqa.classify_column, bertqa.embed_column, bertqa.entities_column, bertqa.tokenize_column:
             with pytest.raises(TypeError, match=message):
                 call(models["embed"], wrong, cancel=pytest.fail)
+            with pytest.raises(TypeError, match="context must be of type Context, not list"):
+                call(["a"], models["embed"])
     fixed = pyarrow.array([b"a"], pyarrow.binary(1))
     for wrong in pyarrow.array([1, 2]), pyarrow.array([["a"]]), polars.Series([1.5]), fixed:
         for given in wrong, pyarrow.array(wrong).dictionary_encode() if wrong is fixed else wrong:

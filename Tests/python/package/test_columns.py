@@ -136,6 +136,8 @@ def test_what_is_no_column_is_refused_before_the_work(context):
             bertqa.answer_column(context, QUESTION, wrong, cancel=pytest.fail)
         with pytest.raises(TypeError, match=message.replace("documents", "texts")):
             bertqa.classify_column(context, wrong, cancel=pytest.fail)
+    with pytest.raises(TypeError, match="context must be of type Context, not str"):
+        bertqa.answer_column(QUESTION, ["a"], context)
     with pytest.raises(TypeError, match="questions is a pandas Index"):
         bertqa.answer_column(context, index, ["a", "b"])
     # Rows are paired by position, and these belong to each other by their index.

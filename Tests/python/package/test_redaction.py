@@ -186,6 +186,10 @@ def test_what_does_not_go_together(found):
         bertqa.redact(TEXT, found, mask=1.0)
     with pytest.raises(TypeError):
         bertqa.redact(TEXT, found, keep=1)
+    with pytest.raises(TypeError, match="pseudonyms must be of type Pseudonyms, not dict"):
+        bertqa.redact(TEXT, found, pseudonyms={})
+    with pytest.raises(TypeError, match="rules must be of type Rules, not list"):
+        bertqa.redact_column([TEXT], rules=[{"name": "A", "expression": "a"}])
     for key in 32, "0123456789abcdef":
         with pytest.raises(TypeError, match="key: expected bytes"):
             bertqa.redact(TEXT, found, key=key)

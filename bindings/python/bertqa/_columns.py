@@ -22,7 +22,7 @@ from ._native import library
 from ._redaction import Pseudonyms, apply_lists, everywhere, redact
 from ._rules import Rules
 from ._run import Run
-from ._text import encoded, is_text, spans
+from ._text import check_kind, encoded, is_text, spans
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -50,6 +50,7 @@ def answer_column(context: Context, questions: Any, documents: Any, **options: "
     has a type of the documents' library: an Array, a ChunkedArray or a Series (pandas: with the same index). For
     other inputs it is a Column, a sequence of rows that all consumers of Arrow's capsules accept.
     """
+    check_kind(context, Context, "context")
     names = "questions", "documents"
     handle, lib = context._opened(), library()
     _check_both(questions, documents, names)
@@ -96,6 +97,7 @@ def classify_column(
 
     texts and the result: like documents and the result of answer_column.
     """
+    check_kind(context, Context, "context")
     if top_k is not None and integer(top_k, "top_k") < 1:
         raise InvalidArgument(f"top_k is {top_k}, but must be at least 1")
     if top_k is None and second_texts is None:
@@ -206,7 +208,10 @@ def _finder(
     regions = regions if regions is None or is_text(regions) else list(regions)
     labels = list(labels) if isinstance(labels, Iterator) else labels
     patterns("", kinds, regions=regions)  # rejects invalid arguments before any work
+    if rules is not None:
+        check_kind(rules, Rules, "rules")
     if context is not None:
+        check_kind(context, Context, "context")
         context.entities("", labels=labels)
     elif labels is not None:
         raise InvalidArgument("labels go with a context")
@@ -241,6 +246,7 @@ def embed_column(context: Context, texts: Any, second_texts: Any = None, **optio
 
     texts and the result: like documents and the result of answer_column.
     """
+    check_kind(context, Context, "context")
     size = context.info.embedding_length
 
     def embedded(run: Run, items: List[Any]) -> List[Any]:
@@ -260,6 +266,8 @@ def tokenize_column(
 
     texts and the result: like documents and the result of answer_column. options: see help(bertqa.CallOptions).
     """
+
+    check_kind(context, Context, "context")
 
     def tokenized(run: Run, items: List[Any]) -> List[Any]:
         call = tokenize_call(parse_special_tokens, {**run.options(), "progress": None})
@@ -289,6 +297,7 @@ def _texts_mapped(
     context: Context, texts: Any, make_call: "Callable[[Any], Call]", options: Any, function: Any
 ) -> Any:
     """Applies a function of the library to each row of a column of texts."""
+    check_kind(context, Context, "context")
     handle = context._opened()
     check_column(texts, "texts")
     run = Run(options, length(texts), "rows")

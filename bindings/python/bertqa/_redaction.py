@@ -13,7 +13,7 @@ from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import check, library
 from ._results import Entity, EntityList
-from ._text import as_bytes, as_text, encoded, is_text, text_array
+from ._text import as_bytes, as_text, check_kind, encoded, is_text, text_array
 from ._value import T
 
 if TYPE_CHECKING:
@@ -213,6 +213,7 @@ def redact(
         key = as_bytes(key, "key")  # bytes(32) would be 32 zeros
         struct.key, struct.key_length = key, len(key)
     if pseudonyms is not None:
+        check_kind(pseudonyms, Pseudonyms, "pseudonyms")
         struct.pseudonyms = pseudonyms._handle.pointer
     data = text if isinstance(text, bytes) else _encoded(text)
     ranges = _ranges(text, data, list(entities), _encoded)

@@ -24,6 +24,11 @@ def _is_bytes_like(value: Any) -> bool:
     return view.ndim == 1 and view.format.lstrip("@=<>!") in ("B", "b", "c")
 
 
+def check_kind(value: Any, kind: type, name: str) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be of type {kind.__name__}, not {type(value).__name__}")
+
+
 def check_texts(values: Any, name: str) -> None:
     """Rejects tables and mappings, which iterate over the names of their columns or their keys, and sets, which have no
     order."""

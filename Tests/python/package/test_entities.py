@@ -67,9 +67,8 @@ def test_options(tagger):
     threshold = sorted(entity.score for entity in every)[1]
     assert len(tagger.entities(TEXT, threshold=threshold)) == len(every) - 1
     assert tagger.entities(TEXT, threshold=0) == every
-    # None is the threshold of the call, and 0 is 0.
-    assert list(tagger.entities(TEXT, labels={"PER": 0}, threshold=1)) == per
-    assert list(tagger.entities(TEXT, labels={"PER": None}, threshold=1)) == []
+    with pytest.raises(TypeError, match="labels: a threshold is '1', but must be a number"):
+        tagger.entities(TEXT, labels={"PER": "1"})
     assert tagger.entities(TEXT, max_seq_len=10, doc_stride=0).window_count > 1
     for wrong in [
         {"aggregation": "mean"}, {"threshold": 2.0}, {"labels": ["CITY"]}, {"labels": []}, {"max_seq_len": 7},

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ._options import CallOptions, EntitiesOptions
 
 AGGREGATIONS = ("model", "none", "simple", "first", "average", "max")
-#: The smallest threshold above 0.
-_LEAST = 2.0**-149
 #: In the order of their bits.
 PATTERNS = (
     *("email", "phone", "card", "iban", "ip", "url", "crypto", "mac", "coordinates", "birth_date", "us_ssn"),
@@ -96,11 +94,7 @@ class EntitiesMethods(Closable):
 def entities_call(values: Any) -> Call:
     struct, labels = _abi.EntitiesOptions(), values.get("labels")
     if isinstance(labels, Mapping):
-        # 0 is the call's threshold in the library.
-        thresholds = [
-            0 if threshold is None else real(threshold, "labels: a threshold") or _LEAST
-            for threshold in labels.values()
-        ]
+        thresholds = [0 if value is None else real(value, "labels: a threshold") for value in labels.values()]
         struct.thresholds = (ctypes.c_float * len(thresholds))(*thresholds)
         values = {**values, "labels": list(labels)}
     return Call(

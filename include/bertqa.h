@@ -728,8 +728,8 @@ enum {
 typedef struct bertqa_classify_options {
   size_t struct_size;
   const bertqa_call_options *call;
-  /* [label_count]: labels of the caller's choice (zero-shot classification), for models of entailment,
-   * which have a label that begins with "entail": the model judges whether the text entails
+  /* [label_count], at least one: labels of the caller's choice (zero-shot classification), for models of
+   * entailment, which have a label that begins with "entail": the model judges whether the text entails
    * hypothesis_template with each label. WRONG_MODEL for other models. Results have these labels, with
    * their indices as ids. Default NULL: the model's own labels. */
   const bertqa_text *labels;
@@ -871,8 +871,8 @@ enum {
 typedef struct bertqa_entities_options {
   size_t struct_size;
   const bertqa_call_options *call;
-  /* [label_count]: the labels to return, with or without "B-" and "I-"; labels that the model does
-   * not have are INVALID_ARGUMENT. Default NULL: all. A GLiNER model has no labels of its own: it finds
+  /* [label_count], at least one: the labels to return, with or without "B-" and "I-"; labels that the model
+   * does not have are INVALID_ARGUMENT. Default NULL: all. A GLiNER model has no labels of its own: it finds
    * what these name, in any words, and needs at least one. */
   const bertqa_text *labels;
   size_t label_count;

@@ -648,8 +648,8 @@ const char *bertqa_search_query(const bertqa_search *search);
 BERTQA_MUST_CHECK bertqa_status bertqa_search_allow(bertqa_search *search, int64_t first,
                                                     int64_t last);
 
-/* Sets the passages that the query finds, at most 200, before vectors are added.
- * ids, scores: [count], best first; a score is positive.
+/* Sets the passages that the query finds, before vectors are added: the first 200 count.
+ * ids, scores: [count], best first; one without a positive, finite score is omitted.
  * Errors: INVALID_ARGUMENT, TOO_LARGE. */
 BERTQA_MUST_CHECK bertqa_status bertqa_search_set_words(bertqa_search *search, const int64_t *ids,
                                                         const double *scores, size_t count);
@@ -664,7 +664,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_search_add_vectors(bertqa_search *search,
 
 /* Writes the best passages, best first, and returns their number, at most count. The scores, at most 1,
  * compare the passages of one search.
- * ids, scores: [count] */
+ * ids, scores: [count]. */
 size_t bertqa_search_best(const bertqa_search *search, size_t count, int64_t *ids, double *scores);
 
 /* Returns the score by which a search orders passages, for hosts that compare words and vectors
@@ -954,10 +954,11 @@ BERTQA_MUST_CHECK bertqa_status bertqa_answer_arrow(
 /* bertqa_classify_batch over a column. A row with a null has a null classification.
  *
  * classifications, schema: as in bertqa_answer_arrow. A struct column with, per row:
- *   label          large_utf8, the most probable; null if the text is too short
- *   probability    float32, of that label; null with it, and for regression
- *   probabilities  fixed-size list of float32, by label id (bertqa_context_label_get); for regression
- *                  the logits; null if the text is too short
+ *   label          large_utf8, the most probable; null if the text is too short or no label has
+ *                  min_probability
+ *   probability    float32, of the most probable label; null if the text is too short, and for regression
+ *   probabilities  fixed-size list of float32, by label id (bertqa_context_label_get), or by index in
+ *                  options->labels; for regression the logits; null if the text is too short
  * options->contributions must be 0.
  * Errors: as bertqa_classify_batch, bertqa_last_error_item() being the row; INVALID_ARGUMENT as in
  * bertqa_answer_arrow. */

@@ -17,13 +17,7 @@ func classifyOptions(
   options.documentStride = number(raw.doc_stride, none: -1)
   options.windowPooling = try enumeration(raw.window_pooling, "window_pooling")
   options.minProbability = raw.min_probability
-  if let labels = try texts(raw.labels, raw.label_count, "labels", "label_count") {
-    guard !labels.isEmpty else {
-      throw BertQAError(
-        .invalidArgument, argument: "labels", "has no element: pass at least one label, or NULL")
-    }
-    options.labels = labels
-  }
+  options.labels = try labels(raw.labels, raw.label_count) ?? []
   if let template = raw.hypothesis_template {
     options.hypothesisTemplate = try labelArgument(
       template.pointee.text, template.pointee.length, "hypothesis_template")

@@ -112,9 +112,9 @@ private func directory(
   }
   let opened = openat(descriptor, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   guard opened >= 0 else {
-    let code = errno
-    throw BertQAError(
-      code == EBADF ? .invalidArgument : .io, "\(path): cannot open the directory: error \(code)")
+    throw errno == EBADF
+      ? BertQAError(.invalidArgument, argument: "directory_fd", "is \(descriptor), which is not open")
+      : .system("open the directory", path)
   }
   defer { close(opened) }
   return try ModelDirectory(descriptor: opened, name: path)

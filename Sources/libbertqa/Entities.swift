@@ -12,7 +12,7 @@ func entityOptions(
   let raw = try readOptions(pointer)
   var options = EntityOptions()
   options.call = try callOptions(raw.call)
-  options.labels = try texts(raw.labels, raw.label_count, "labels", "label_count") ?? []
+  options.labels = try labels(raw.labels, raw.label_count) ?? []
   if let thresholds = raw.thresholds {
     options.thresholds = Array(UnsafeBufferPointer(start: thresholds, count: options.labels.count))
   }
@@ -28,6 +28,17 @@ func entityOptions(
   return options
 }
 
+/// Returns the labels that the caller wants; nil for NULL. None at all, such as those of an empty filter, are refused:
+/// they are not all.
+func labels(_ pointer: UnsafePointer<bertqa_text>?, _ count: Int) throws(BertQAError) -> [String]? {
+  let labels = try texts(pointer, count, "labels", "label_count")
+  guard labels?.isEmpty != true else {
+    throw BertQAError(
+      .invalidArgument, argument: "labels", "has no element: pass at least one label, or NULL")
+  }
+  return labels
+}
+
 /// Returns the labels or codes of an array; nil for NULL.
 func texts(
   _ pointer: UnsafePointer<bertqa_text>?, _ count: Int, _ name: StaticString, _ countName: StaticString
@@ -35,7 +46,7 @@ func texts(
   guard let pointer else {
     guard count == 0 else {
       throw BertQAError(
-        .invalidArgument, argument: "\(name)", "is NULL with a \(countName) of \(UInt(bitPattern: count))")
+        .invalidArgument, argument: "\(name)", "is NULL, but \(countName) is \(UInt(bitPattern: count))")
     }
     return nil
   }

@@ -16,10 +16,8 @@ public func bertqa_logits(
   status { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let call = try callOptions(readOptions(options).call)
-    let limit = Int(BERTQA_MAX_BATCH)
-    guard (0...limit).contains(id_count), (0...limit).contains(window_count) else {
-      throw BertQAError(.tooLarge, "id_count or window_count is above \(limit); split the call")
-    }
+    try checkCount(id_count, "id_count")
+    try checkCount(window_count, "window_count")
     guard window_count > 0 || id_count > 0 else { return }
     let ids = try required(ids, "ids")
     let lengths = try required(window_lengths, "window_lengths")

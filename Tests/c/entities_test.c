@@ -145,6 +145,7 @@ static void test_refused(void) {
   REFUSED(threshold, -0.5f);
   REFUSED(threshold, NAN);
   REFUSED(label_count, 1);
+  REFUSED(labels, (&(bertqa_text){"PER", 3})); /* of none */
   REFUSED(ignore_label_count, 1);
   const bertqa_text unknown[] = {{"PER", 3}, {"CITY", 4}}, empty = {NULL, 0};
   bertqa_entities_options_init(&options, sizeof options);

@@ -107,6 +107,7 @@ static void test_directory(void) {
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, context, bertqa_context_create_at(file, NULL, NULL, &context));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, context, bertqa_context_create_at(root, tiny, NULL, &context));
   CHECK_FAILS(BERTQA_ERROR_IO, context, bertqa_context_create_at(root, "nonexistent", NULL, &context));
+  CHECK(strcmp(bertqa_last_error(), "nonexistent: cannot open the directory: No such file or directory") == 0);
   CHECK_FAILS(BERTQA_ERROR_IO, context, bertqa_context_create_at(root, NULL, NULL, &context));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_context_create_at(root, NULL, NULL, NULL));
   close(file);

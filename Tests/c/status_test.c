@@ -153,6 +153,52 @@ static void test_null_handles(void) {
   CHECK(bertqa_classification_contribution_get(NULL, 0) == NULL);
 }
 
+/* A call that fails because of one of its arguments. */
+#define ABOUT(status, argument, call)                           \
+  do {                                                          \
+    CHECK_STATUS(status, call);                                 \
+    CHECK(strcmp(bertqa_last_error_argument(), argument) == 0); \
+  } while (0)
+
+static void test_arguments_are_the_headers(void) {
+  const bertqa_status invalid = BERTQA_ERROR_INVALID_ARGUMENT, large = BERTQA_ERROR_TOO_LARGE;
+  bertqa_context *context = tiny_context(1), *none;
+  int32_t ids[] = {2, 1000000};
+  const size_t lengths[] = {1, 1}, wrong[] = {1, 2};
+  float start[2], end[2];
+  ABOUT(invalid, "window_lengths",
+        bertqa_logits(context, ids, 2, wrong, NULL, 2, NULL, start, end));
+  ABOUT(invalid, "window_lengths",
+        bertqa_logits(context, ids, 2, lengths, NULL, 1, NULL, start, end));
+  ABOUT(invalid, "second_segments",
+        bertqa_logits(context, ids, 2, lengths, wrong, 2, NULL, start, end));
+  ABOUT(invalid, "ids", bertqa_logits(context, ids, 2, lengths, NULL, 2, NULL, start, end));
+  ABOUT(large, "id_count",
+        bertqa_logits(context, ids, SIZE_MAX, lengths, NULL, 2, NULL, start, end));
+  ABOUT(large, "window_count",
+        bertqa_logits(context, ids, 2, lengths, NULL, SIZE_MAX, NULL, start, end));
+  bertqa_pattern patterns;
+  int32_t is_right;
+  ABOUT(invalid, "names", bertqa_patterns_named("mail", 4, &patterns));
+  ABOUT(invalid, "name", bertqa_checksum("sum", 3, "1", 1, &is_right));
+  const bertqa_labelled_range range = {.bytes = {0, 3}, .label = "A", .label_length = 1};
+  bertqa_entity_list *list = NULL;
+  CHECK_STATUS(BERTQA_OK, bertqa_entity_list_create("Ann", 3, &range, 1, NULL, &list));
+  char output[8];
+  size_t needed;
+  ABOUT(invalid, "lists",
+        bertqa_redact("An", 2, (const bertqa_entity_list *[]){list}, 1, NULL, output, sizeof output,
+                      &needed));
+  bertqa_entity_list_free(list);
+  bertqa_search *search = NULL;
+  bertqa_answers *answers;
+  CHECK_STATUS(BERTQA_OK, bertqa_search_create(NULL, "who", 3, NULL, 0, NULL, &search));
+  ABOUT(invalid, "passages", bertqa_search_answer(search, context, NULL, 0, NULL, &answers));
+  bertqa_search_free(search);
+  ABOUT(invalid, "directory_fd", bertqa_context_create_at(1000000, "model", NULL, &none));
+  bertqa_context_free(context);
+}
+
 int main(int argc, char **argv) {
   begin(argc, argv);
   test_last_error(); /* first: no call has failed yet */
@@ -162,5 +208,6 @@ int main(int argc, char **argv) {
   test_message_form();
   test_without_keys();
   test_null_handles();
+  test_arguments_are_the_headers();
   return finish();
 }

@@ -21,25 +21,28 @@ extension Context {
     for (index, length) in windowLengths.enumerated() {
       guard (1...info.maxPositions).contains(length), length <= ids.count - firstToken else {
         throw BertQAError(
-          .invalidArgument,
-          "window_lengths[\(index)] is \(length), but must be 1 to \(info.maxPositions), and the sum of all "
-            + "must be id_count (\(ids.count))")
+          .invalidArgument, argument: "window_lengths",
+          "has \(length) at \(index), but must have 1 to \(info.maxPositions), and the sum of all must be id_count "
+            + "(\(ids.count))")
       }
       let second = secondSegments?[index] ?? length
       guard (0...length).contains(second) else {
         throw BertQAError(
-          .invalidArgument, "second_segments[\(index)] is \(second), but must be 0 to \(length)")
+          .invalidArgument, argument: "second_segments",
+          "has \(second) at \(index), but must have 0 to \(length)")
       }
       windows.append(Window(firstToken: firstToken, tokenCount: length, secondSegment: second))
       firstToken += length
     }
     guard firstToken == ids.count else {
       throw BertQAError(
-        .invalidArgument, "window_lengths sum to \(firstToken), but id_count is \(ids.count)")
+        .invalidArgument, argument: "window_lengths",
+        "has the sum \(firstToken), but id_count is \(ids.count)")
     }
     let rows = encoder.configuration.vocabSize
     for (index, id) in ids.enumerated() where id < 0 || Int(id) >= rows {
-      throw BertQAError(.invalidArgument, "ids[\(index)] is \(id), but must be 0 to \(rows - 1)")
+      throw BertQAError(
+        .invalidArgument, argument: "ids", "has \(id) at \(index), but must have 0 to \(rows - 1)")
     }
     let outputs = try encoder.outputs(
       of: WindowBatch(ids: ids, windows: windows), giving: nil, monitor)

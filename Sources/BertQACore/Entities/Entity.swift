@@ -159,8 +159,8 @@ extension Entity {
   func checkIsWithin(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
     guard bytes.start >= 0, bytes.start <= bytes.end, bytes.end <= text.count else {
       throw BertQAError(
-        .invalidArgument,
-        "an entity has bytes \(bytes.start) to \(bytes.end), but the text has \(text.count): it belongs to another text"
+        .invalidArgument, argument: "lists",
+        "have an entity of bytes \(bytes.start) to \(bytes.end), but the text has \(text.count): it belongs to another text"
       )
     }
   }

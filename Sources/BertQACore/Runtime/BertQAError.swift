@@ -111,7 +111,7 @@ extension Result where Failure == BertQAError {
 extension BertQAError {
   /// The error for a failed system call on a file.
   /// - Parameter code: the error number; by default `errno`, which must still be that of the call.
-  static func system(_ action: String, _ path: String, _ code: Int32 = errno) -> BertQAError {
+  package static func system(_ action: String, _ path: String, _ code: Int32 = errno) -> BertQAError {
     let status: Status = code == ENOMEM ? .outOfMemory : .io
     return BertQAError(status, "\(path): cannot \(action): \(errorText(code))")
   }

@@ -63,6 +63,7 @@ struct ClassifyCommand: Command {
       try options.set(given)
       if given.option == .topK { topK = try given.integer(in: 1...Int.max) }
     }
+    try ClassifyOptions.checkTogether(arguments)
     sources = try TextSource.all(arguments)
   }
 

@@ -63,6 +63,10 @@ struct PredictCommand: Command {
     if arguments.has(.score), arguments.has(.rank) {
       throw arguments.usage("--score and --rank exclude each other")
     }
+    try arguments.check(.includeEnd, goWith: [.score, .rank])
+    if arguments.has(.topK), let option = [Option.score, .rank].first(where: arguments.has) {
+      throw arguments.usage("--top-k does not go with \(option.spelling)")
+    }
     let wordCount = try arguments.last(.topK)?.integer(in: 1...Int.max) ?? 10
     let model = try ModelChoice(arguments, task: .predict)
     let command = try PredictCommand(arguments)

@@ -218,9 +218,13 @@ struct FilterSettings {
     where others.contains(given.option) && !task.options.contains(given.option) {
       throw arguments.usage("\(given.option.spelling) does not go with --task \(task.rawValue)")
     }
-    if format.isTable, answerOptions.topK > 1 {
-      throw arguments.usage("a table has room for one answer: --top-k goes with JSON records")
+    if format.isTable, answerOptions.topK > 1 || labelLimit ?? 1 > 1 {
+      throw arguments.usage("a table has room for one answer or label: --top-k goes with JSON records")
     }
+    if format.isTable || fieldNames != nil, classifyOptions.contributions > 0 {
+      throw arguments.usage("--contributions goes with JSON records without --fields")
+    }
+    if task == .classify { try ClassifyOptions.checkTogether(arguments) }
     if encoding != nil, !format.isText {
       throw arguments.usage("--encoding does not go with --format length-prefixed")
     }

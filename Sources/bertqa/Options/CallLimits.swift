@@ -37,6 +37,7 @@ struct CallLimits {
 
   init(_ arguments: ParsedArguments) throws(ToolError) {
     for given in arguments.options { try set(given) }
+    try arguments.check(.partial, goWith: [.timeout])
   }
 
   /// Sets the option if it is one of these; ignores all others.

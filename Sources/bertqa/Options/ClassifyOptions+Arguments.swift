@@ -37,6 +37,11 @@ extension ClassifyOptions {
       "how the logits of several windows are combined: {}; default mean"),
   ]
 
+  /// Throws if options are present that need others.
+  static func checkTogether(_ arguments: ParsedArguments) throws(ToolError) {
+    try arguments.check(.hypothesisTemplate, .multiLabel, goWith: [.labels])
+  }
+
   /// Sets the option if it is one of these; ignores all others.
   mutating func set(_ given: ParsedOption) throws(ToolError) {
     switch given.option {

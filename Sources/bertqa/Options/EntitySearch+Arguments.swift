@@ -36,6 +36,9 @@ struct EntitySearch {
   private var redactionMeaning = ""
   private var namesModel = false
 
+  /// The options that only a model follows.
+  private static let modelOptions: [Option] = [.aggregation, .nested, .maxSequenceLength, .documentStride]
+
   static let aggregations = TokenAggregation.allCases.map { (key: $0.description, value: $0) }
 
   static let findingRows = [
@@ -260,6 +263,10 @@ struct EntitySearch {
   func checkTogether(_ arguments: ParsedArguments) throws(ToolError) {
     if arguments.has(.mapping), pseudonyms == nil {
       throw arguments.usage("--mapping goes with --pseudonym for the whole run")
+    }
+    if !usesModel, let given = arguments.options.first(where: { Self.modelOptions.contains($0.option) }) {
+      throw arguments.usage(
+        "\(given.option.spelling) goes with a model, and rules alone need none: give --model or --labels too")
     }
     // With a model the library checks it.
     if !usesModel, !(0...1).contains(options.threshold) {

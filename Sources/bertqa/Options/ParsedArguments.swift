@@ -11,6 +11,12 @@ struct ParsedArguments {
   func last(_ option: Option) -> ParsedOption? { options.last { $0.option == option } }
 
   func usage(_ message: String) -> ToolError { .usage(message, command: command) }
+
+  /// Throws if one of the options is present without any of the others, without which it has no effect.
+  func check(_ options: Option..., goWith others: [Option]) throws(ToolError) {
+    guard let alone = options.first(where: has), !others.contains(where: has) else { return }
+    throw usage("\(alone.spelling) goes with \(others.map(\.spelling).joined(separator: " or "))")
+  }
 }
 
 /// One option of the command line, with conversions of its value.

@@ -14,7 +14,7 @@ public func bertqa_patterns_named(
     let patterns = try required(patterns, "patterns")
     patterns.pointee = 0
     let names = try labelArgument(names, length, "names")
-    patterns.pointee = try PIIKinds(names: names).rawValue
+    patterns.pointee = try naming("names") { () throws(BertQAError) in try PIIKinds(names: names).rawValue }
   }
 }
 
@@ -44,7 +44,8 @@ public func bertqa_checksum(
   status { () throws(BertQAError) in
     let isRight = try required(is_right, "is_right")
     isRight.pointee = 0
-    let checksum = try Checksum(named: labelArgument(name, name_length, "name"))
+    let name = try labelArgument(name, name_length, "name")
+    let checksum = try naming("name") { () throws(BertQAError) in try Checksum(named: name) }
     isRight.pointee = try checksum.accepts(textArgument(text, length, "text")) ? 1 : 0
   }
 }

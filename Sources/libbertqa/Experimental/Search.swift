@@ -178,6 +178,9 @@ public func bertqa_search_answer(
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try answerOptions(options)
     try checkCount(count)
+    guard count > 0 else {
+      throw BertQAError(.invalidArgument, argument: "passages", "has no element: pass at least one passage")
+    }
     let texts = try readItems(passages, count, "passages", options.marshallingCall) {
       passage throws(BertQAError) in
       QuestionItem.Document.text(try textArgument(passage.text, passage.length, "text"))

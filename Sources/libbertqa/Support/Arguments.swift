@@ -60,6 +60,17 @@ func labelArgument(
   return label
 }
 
+/// Returns the result of `body`, whose argument has another name in C.
+func naming<Success>(
+  _ argument: StaticString, _ body: () throws(BertQAError) -> Success
+) throws(BertQAError) -> Success {
+  do {
+    return try body()
+  } catch {
+    throw BertQAError(error.status, argument: "\(argument)", error.detail)
+  }
+}
+
 /// Checks that the length of a caller's array equals the number of elements that the call writes.
 func checkRoom(_ length: Int, _ expected: Int, _ name: StaticString) throws(BertQAError) {
   guard length == expected else {

@@ -1,10 +1,10 @@
 import BertQACore
 import CBertQAHeader
 
-func checkCount(_ count: Int) throws(BertQAError) {
+func checkCount(_ count: Int, _ name: StaticString = "count") throws(BertQAError) {
   guard count >= 0, count <= Int(BERTQA_MAX_BATCH) else {
     throw BertQAError(
-      .tooLarge, argument: "count",
+      .tooLarge, argument: "\(name)",
       "is \(UInt(bitPattern: count)), above the limit of \(BERTQA_MAX_BATCH); split the batch")
   }
 }

@@ -67,7 +67,7 @@ def test_tables_are_no_texts():
         lambda: TextEmbedder().transform(table),
         lambda: WordCountClassifier().fit(X, Y).predict(table),
     ):
-        with pytest.raises(TypeError, match="is of type DataFrame, but must be a list or one column of texts"):
+        with pytest.raises(TypeError, match="is of type DataFrame, but must be a list or one column"):
             call()
     assert ColumnTransformer([("body", TextEmbedder(), "body")]).fit_transform(table).shape == (24, 384)
 

@@ -7,6 +7,7 @@ import mmap
 import pickle
 import re
 
+import pyarrow
 import pytest
 
 import bertqa
@@ -27,6 +28,7 @@ KINDS = {
     "array": lambda data: array.array("B", data),
     "ctypes": lambda data: (ctypes.c_char * len(data)).from_buffer_copy(data),
     "mmap": mapped,
+    "Arrow": lambda data: pyarrow.array([bytes(data)]).view(pyarrow.string())[0],
 }
 TEXT = "Zoë 🦊 met a@b.de. ".encode() + FOX.encode()
 NAMES = LOVELACE.encode()

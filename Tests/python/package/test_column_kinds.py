@@ -159,14 +159,16 @@ def test_pairs(models):
 
 def test_classifications_of_pairs_are_columns_as_of_texts():
     """Results built in Python have the type and the values of those that the library builds."""
-    for model, given in [
-        ("tiny-bert-classifier", texts(20, seed=8)),
-        ("tiny-bert-regression", texts(20, seed=8)),
-        (None, ["The striker scored twice in the second half.", None, "no", "Shares of the bank fell today."]),
+    for model, given, options in [
+        ("tiny-bert-classifier", texts(20, seed=8), {}),
+        ("tiny-bert-classifier", texts(20, seed=8), {"min_probability": 0.5}),
+        ("tiny-bert-regression", texts(20, seed=8), {}),
+        (None, ["The striker scored twice in the second half.", None, "no", "Shares of the bank fell today."], {}),
     ]:
         with bertqa.Context(model and FIXTURES / model, task=None if model else "classify") as context:
-            theirs = bertqa.classify_column(context, pyarrow.array(given))
-            found = [None if text is None else context.classify(text) for text in given]
+            theirs = bertqa.classify_column(context, pyarrow.array(given), **options)
+            found = [None if text is None else context.classify(text, **options) for text in given]
+            assert [row and row["label"] for row in theirs.to_pylist()] == [row and row.label for row in found]
             built = bertqa._column_results.classifications(found, len(context.info.labels))
             ours = pyarrow.array(bertqa.Column.of(built))
             ours.validate(full=True)
@@ -350,6 +352,8 @@ def test_what_is_no_column_is_named(models):
         for call in bertqa.classify_column, bertqa.embed_column, bertqa.entities_column, bertqa.tokenize_column:
             with pytest.raises(TypeError, match=message):
                 call(models["embed"], wrong, cancel=pytest.fail)
+            with pytest.raises(TypeError, match="context must be of type Context, not list"):
+                call(["a"], models["embed"])
     fixed = pyarrow.array([b"a"], pyarrow.binary(1))
     for wrong in pyarrow.array([1, 2]), pyarrow.array([["a"]]), polars.Series([1.5]), fixed:
         for given in wrong, pyarrow.array(wrong).dictionary_encode() if wrong is fixed else wrong:

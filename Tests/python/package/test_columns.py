@@ -136,8 +136,15 @@ def test_what_is_no_column_is_refused_before_the_work(context):
             bertqa.answer_column(context, QUESTION, wrong, cancel=pytest.fail)
         with pytest.raises(TypeError, match=message.replace("documents", "texts")):
             bertqa.classify_column(context, wrong, cancel=pytest.fail)
+    with pytest.raises(TypeError, match="context must be of type Context, not str"):
+        bertqa.answer_column(QUESTION, ["a"], context)
     with pytest.raises(TypeError, match="questions is a pandas Index"):
         bertqa.answer_column(context, index, ["a", "b"])
+    # Rows are paired by position, and these belong to each other by their index.
+    questions, documents = pandas.Series(["a", "b"], [0, 1]), pandas.Series(["a", "b"], [1, 0])
+    with pytest.raises(bertqa.InvalidArgument, match="questions and documents have different indexes"):
+        bertqa.answer_column(context, questions, documents)
+    assert len(bertqa.answer_column(context, questions.tolist(), documents)) == 2
 
 
 def test_all_of_pandas_missing_values_are_nulls(context):

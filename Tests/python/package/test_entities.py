@@ -67,8 +67,12 @@ def test_options(tagger):
     threshold = sorted(entity.score for entity in every)[1]
     assert len(tagger.entities(TEXT, threshold=threshold)) == len(every) - 1
     assert tagger.entities(TEXT, threshold=0) == every
+    with pytest.raises(TypeError, match="labels: a threshold is '1', but must be a number"):
+        tagger.entities(TEXT, labels={"PER": "1"})
     assert tagger.entities(TEXT, max_seq_len=10, doc_stride=0).window_count > 1
-    for wrong in [{"aggregation": "mean"}, {"threshold": 2.0}, {"labels": ["CITY"]}, {"max_seq_len": 7}]:
+    for wrong in [
+        {"aggregation": "mean"}, {"threshold": 2.0}, {"labels": ["CITY"]}, {"labels": []}, {"max_seq_len": 7},
+    ]:  # fmt: skip
         with pytest.raises(bertqa.InvalidArgument):
             tagger.entities(TEXT, **wrong)
     for wrong in [{"labels": "PER"}, {"label_count": 1}, {"unknown": 1}]:

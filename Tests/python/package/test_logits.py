@@ -1,6 +1,7 @@
 """Logits through the package: the fixtures' expected values, on every instruction set of this machine."""
 
 import json
+import re
 
 import numpy
 import pytest
@@ -71,3 +72,20 @@ def test_logits(name, isa, precision):
 def test_segments_default_to_none(tiny):
     window = [2, 5, 3, 6, 7, 3]
     assert tiny.logits([window]) == tiny.logits([window], [len(window)]) != tiny.logits([window], [3])
+
+
+def test_wrong_windows(tiny):
+    for arguments, message in [
+        (([[1, 2], []],), "window_lengths has 0 at 1"),
+        (([[1] * 129],), "window_lengths has 129 at 0, but must have 1 to 128"),
+        (([[1, 197]],), "ids has 197 at 1, but must have 0 to 196"),
+        (([[1, -1]],), "ids has -1 at 1"),
+        (([[1 << 32]],), "out of range"),
+        (([[1]], [2]), "second_segments has 2 at 0"),
+        (([[1]], [-1]), "out of range"),
+        (([[1]], []), "second_segments must have one entry per window"),
+    ]:
+        with pytest.raises(bertqa.InvalidArgument, match=re.escape(message)) as caught:
+            tiny.logits(*arguments)
+        assert caught.value.argument in (None, message.split()[0])
+    assert tiny.logits([]) == []

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import pickle
 import pydoc
 import re
 import shutil
@@ -184,20 +185,26 @@ def test_reprs_are_one_line_whatever_the_size(tiny):
     )
 
 
-def test_results_are_hashable(tiny):
+def test_results_are_values(tiny):
+    """Equal and hashable, also with a NaN: the probability of a regression, the perplexity of one word."""
     notes = bertqa.Collection(":memory:", context=tiny, words_only=True)
     notes.add("fox", FOX, fields={"year": 2024, "tags": ["a", {"b": None}]})
+    regression, embedder = (bertqa.Context(FIXTURES / f"tiny-bert-{name}") for name in ("regression", "embedder"))
     with bertqa.Context(task="predict") as play, bertqa.Context(task="classify") as topics:
         made = [
             lambda: tiny.answer("who", FOX, top_k=3), lambda: tiny.tokenize(FOX), lambda: bertqa.patterns("a@b.org"),
             lambda: play.predict("O", top_k=3), lambda: play.generate("O", max_words=3), lambda: play.info,
             lambda: play.rank("O", ["Romeo"])[0], lambda: play.likelihood("O Romeo"),
+            lambda: play.likelihood("O"), lambda: regression.classify(FOX),
+            lambda: embedder.embed([FOX, "a"]), lambda: embedder.embed_tokens(FOX),
             lambda: topics.classify("The striker scored twice.", contributions=2),
             lambda: notes.search(FOX)[0], lambda: notes.ask(FOX),
         ]  # fmt: skip
         for make in made:
             first, second = make(), make()
             assert first == second and len({first, second}) == 1 and first is not second
+            assert pickle.loads(pickle.dumps(first)) == first != make
+        assert embedder.embed([FOX]) != embedder.embed(["a"])
         assert len({tiny.answer("who", FOX), tiny.answer("who", FOX + " Bob slept."), play.info, topics.info}) == 4
 
 
@@ -223,6 +230,7 @@ lists: "list[bertqa.EntityList[str]]" = context.entities_batch(["Ann."])
 redacted: str = bertqa.redact("Ann.", lists[0] + bertqa.patterns("Ann."), "X")
 vector: "list[float]" = context.embed("text").tolist()
 vectors: "list[list[float]]" = context.embed(["text", "another"]).tolist()
+entities: "list[bertqa.Entity[str]]" = context.entities("text")[1:]
 likeliest: str = context.rank("O", ["Romeo", "computer"])[0].text
 """
 

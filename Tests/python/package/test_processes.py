@@ -36,6 +36,27 @@ def test_number_of_threads_changes_no_bit():
     assert all(result == results[0] for result in results)
 
 
+def test_the_librarys_threads():
+    result = run_python(f"""
+import bertqa, os
+threads = lambda: len(os.listdir("/proc/self/task"))
+bertqa.set_threads(4)
+before = threads()
+context = bertqa.Context({str(FIXTURES / "tiny-bert")!r})
+assert context.info.threads == 4
+bertqa.start_threads()
+assert threads() == before + 3
+bertqa.stop_threads()
+assert threads() == before
+assert context.answer("who", "the river").answers
+try:
+    bertqa.set_threads(2000)
+except bertqa.InvalidArgument:
+    print("fine")
+""")
+    assert (result.stdout, result.stderr) == ("fine\n", "")
+
+
 def test_gil_is_released_during_calls():
     """The library's call waits in C for a semaphore that another Python thread posts."""
     code = f"""

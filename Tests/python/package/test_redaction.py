@@ -143,7 +143,8 @@ def test_columns():
         assert found.type == bertqa.entities_column(context, pyarrow.array(["a"])).type
         text = "In Paris, King Rivière of France wrote to ann@x.org."
         expected = bertqa.redact(text, context.entities(text, labels=["PER"]) + bertqa.patterns(text))
-        assert bertqa.redact_column([text], context=context, labels=["PER"]).to_pylist() == [expected]
+        for labels in ["PER"], iter(["PER"]):
+            assert bertqa.redact_column([text] * 2, context=context, labels=labels).to_pylist() == [expected] * 2
     twice = "tel. 80991098, 80991098"
     assert bertqa.redact_column([twice], repeats=True, mask=2).to_pylist() == ["tel. ******98, ******98"]
     with bertqa.Context(FIXTURES / "tiny-bert-entities") as context:
@@ -181,8 +182,14 @@ def test_what_does_not_go_together(found):
         bertqa.redact(TEXT, found, "x", mask=1)
     with pytest.raises(bertqa.InvalidArgument):
         bertqa.redact(TEXT, found, mask=-1)
+    with pytest.raises(TypeError, match="mask is 1.0, but must be an integer"):
+        bertqa.redact(TEXT, found, mask=1.0)
     with pytest.raises(TypeError):
         bertqa.redact(TEXT, found, keep=1)
+    with pytest.raises(TypeError, match="pseudonyms must be of type Pseudonyms, not dict"):
+        bertqa.redact(TEXT, found, pseudonyms={})
+    with pytest.raises(TypeError, match="rules must be of type Rules, not list"):
+        bertqa.redact_column([TEXT], rules=[{"name": "A", "expression": "a"}])
     for key in 32, "0123456789abcdef":
         with pytest.raises(TypeError, match="key: expected bytes"):
             bertqa.redact(TEXT, found, key=key)
@@ -205,4 +212,16 @@ def test_files_of_names_that_are_none(tmp_path, line):
     assert bertqa.Pseudonyms.load(path).names() == {"[B_1]": "Bob"}  # the last line was not finished
     path.write_text(line + "\n")
     with pytest.raises(bertqa.InvalidArgument, match="names.jsonl: .*name"):
+        bertqa.Pseudonyms.load(path)
+
+
+def test_a_name_has_one_value(tmp_path):
+    pairs = [("[PER_1]", "Ann"), ("[PER_1]", "Bob")]
+    with pytest.raises(bertqa.InvalidArgument, match="has another value"):
+        bertqa.Pseudonyms(pairs)
+    path = tmp_path / "names.jsonl"
+    bertqa.Pseudonyms(pairs[:1]).save(os.fsencode(path))
+    bertqa.Pseudonyms(pairs[1:]).save(tmp_path / "more")
+    path.write_bytes(path.read_bytes() + (tmp_path / "more").read_bytes())
+    with pytest.raises(bertqa.InvalidArgument, match="names.jsonl: .*has another value"):
         bertqa.Pseudonyms.load(path)

@@ -124,6 +124,23 @@ def test_pairs():
         several.rank("a", ["b"])
 
 
+def test_what_is_no_pair():
+    ranker = bertqa.CrossEncoder(FIXTURES / "tiny-bert-regression")
+    documents = [TEXT, "a king"]
+    assert ranker.rank("a fox", iter(documents), return_documents=True) == ranker.rank(
+        "a fox", documents, return_documents=True
+    )
+    for wrong in "ab", ("a", None), [("a", "b", "c")], [("a", None)], {"a": "b"}, ["ab"], [1]:
+        with pytest.raises(TypeError, match="expected |one text|is of type"):
+            ranker.predict(wrong)
+    for wrong in "ab", [None], {"a": "b"}, {"a", "b"}:
+        with pytest.raises(TypeError, match="expected |one text|is of type"):
+            ranker.rank("a fox", wrong)
+    # A missing text is not an absent one.
+    with pytest.raises(TypeError, match="expected str or bytes, got NoneType"):
+        ranker.context.classify(("a", None))
+
+
 def test_devices(encoder):
     for make in bertqa.SentenceEncoder, bertqa.CrossEncoder:
         with pytest.raises(ValueError, match="device"):

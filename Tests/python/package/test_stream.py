@@ -115,6 +115,7 @@ def test_wrong_arguments_are_refused_at_once(tiny):
         ({"no_such_option": 1}, TypeError, "unknown option"),
         ({"top_k": 0}, bertqa.InvalidArgument, "top_k"),
         ({"batch_size": 0}, bertqa.InvalidArgument, "batch_size is 0"),
+        ({"batch_size": float("nan")}, TypeError, "batch_size is nan, but must be an integer"),
         ({"progress": 5}, TypeError, "progress must be a function"),
     ]:
         with pytest.raises(error, match=message):

@@ -3,10 +3,12 @@ transformers' elsewhere."""
 
 import random
 
+import polars
 import pyarrow
 import pytest
 
 import bertqa
+import bertqa.polars
 from conftest import FIXTURES
 from samples import entailment_model
 
@@ -87,10 +89,27 @@ def test_what_is_wrong(context):
         bertqa.Context("topics-words").classify(TEXT, labels=LABELS)
 
 
-def test_columns_and_minimum(context):
-    column = bertqa.classify_column(context, [TEXT, None, "dog"], labels=LABELS)
-    assert [None if row is None else row["label"] for row in pyarrow.array(column).to_pylist()] == [
-        context.classify(TEXT, labels=LABELS).label, None, context.classify("dog", labels=LABELS).label
-    ]  # fmt: skip
+@pytest.mark.parametrize("labels", [LABELS[:1], LABELS, [*LABELS, "fox", "brown", "lazy"]], ids=len)
+def test_columns_have_the_labels_of_the_call(context, labels):
+    texts = [TEXT, None, "dog"]
+    expected = [
+        None if text is None else sorted(context.classify(text, labels=labels).scores, key=lambda score: score.id)
+        for text in texts
+    ]
+    column = pyarrow.array(bertqa.classify_column(context, texts, labels=labels)).to_pylist()
+    assert [row and row["probabilities"] for row in column] == [
+        row and [score.probability for score in row] for row in expected
+    ]
+    frame = polars.DataFrame({"text": texts}).select(polars.col("text").bertqa.classify(context, labels=labels))
+    assert frame["text"].to_list() == column
+
+
+def test_labels_of_an_iterator_are_those_of_every_part(context, monkeypatch):
+    monkeypatch.setattr(bertqa._columns, "BATCH", 2)
+    column = bertqa.classify_column(context, ["dog", "a", "king"], labels=iter(LABELS), top_k=9)
+    assert [len(row) for row in column] == [len(LABELS)] * 3
+
+
+def test_minimum(context):
     best = context.classify(TEXT, labels=LABELS).scores[0].probability
     assert context.classify(TEXT, labels=LABELS, min_probability=best + 1e-4).label is None

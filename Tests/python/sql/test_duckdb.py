@@ -185,11 +185,11 @@ def test_labels(connection):
 
 
 def test_labels_of_the_caller_s_choice(connection, tmp_path):
-    model, names = entailment_model(tmp_path / "model"), ["king of france", "dog", "rivière"]
+    model, names = entailment_model(tmp_path / "model"), ["king of france", "dog", "rivière", "fox"]
     bertqa.duckdb.register(connection, classify=model)
     with bertqa.Context(model) as context:
         expected = context.classify(FOX, labels=names)
-    given = " king of france,dog,, rivière ,"
+    given = " king of france,dog,, rivière ,fox"
     rows = connection.execute("SELECT label, probability, id FROM bertqa_labels(?, ?)", [FOX, given]).fetchall()
     assert [(row[0], row[2]) for row in rows] == [(score.label, score.id) for score in expected.scores]
     assert [row[1] for row in rows] == pytest.approx([score.probability for score in expected.scores])

@@ -108,6 +108,8 @@ def test_models_of_characters():
         (["generate", "O", "--precise"], "--precise"), (["predict", ""], "the prompt has no words"),
         (["predict", "O", "-k", "0"], "--top-k is 0"), (["predict", "--rank"], "--rank needs the TEXT"),
         (["predict", "--rank", "--score"], "exclude each other"),
+        (["predict", "O", "--include-end"], "--include-end goes with --score or --rank"),
+        (["predict", "O", "--score", "-k", "2"], "--top-k does not go with --score"),
     ],
 )  # fmt: skip
 def test_wrong_usage(arguments, message):

@@ -115,6 +115,7 @@ class AnswerMethods(Closable):
         options: see help(bertqa.AnswerOptions).
         """
         handle = self._opened()
+        check_texts(pairs, "pairs")
         pairs = [question_and_document(pair) for pair in pairs]
         # A document that occurs several times is one text, which the library tokenizes once.
         once: Dict[int, bytes] = {}
@@ -242,6 +243,7 @@ class Document(Closable, Generic[T]):
         handle, context = self._opened(), self.context._opened()
         if is_text(questions):
             raise TypeError("questions is one text; one question is asked by answer")
+        check_texts(questions, "questions")
         array = texts([encoded(question) for question in questions])
         call = answer_call(options)
         with Results(len(array), library().answers_free) as answers:

@@ -17,7 +17,7 @@ import functools
 import operator
 import threading
 from types import GeneratorType
-from typing import Any, Callable, Dict, Generator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Generator, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from . import _abi
 from ._abi_types import Options, Switch
@@ -78,6 +78,8 @@ class Call:
             if name in lists:
                 _set_list(struct, name, lists[name], value)
             elif kinds[name] is _TEXT:
+                if not is_text(value):
+                    raise TypeError(f"{name} is {value!r:.80}, but must be a text")
                 setattr(struct, name, text_array([value]))
             else:
                 setattr(struct, name, _number(name, kinds[name], value, choices, zeros))
@@ -165,8 +167,8 @@ def guarded(call: Callable[[Any], Any], errors: List[BaseException]) -> "Generat
 
 def index(names: Sequence[str], name: str, what: str) -> int:
     """Returns the number of an enumeration's value."""
-    if name not in names:
-        raise InvalidArgument(f"{what} is {name!r}, but must be one of {', '.join(names)}")
+    if not isinstance(name, str) or name not in names:
+        raise InvalidArgument(f"{what} is {name!r:.80}, but must be one of {', '.join(names)}")
     return names.index(name)
 
 
@@ -182,6 +184,8 @@ def real(value: Any, name: str) -> float:
         return ctypes.c_double(value).value
     except TypeError:
         raise TypeError(f"{name} is {value!r:.80}, but must be a number") from None
+    except OverflowError:
+        raise InvalidArgument(f"{name} is {value!r:.80}, which is too large") from None
 
 
 def int32(value: Any, name: str) -> int:
@@ -217,6 +221,8 @@ def _kinds(struct: Any) -> Dict[str, Any]:
 def _set_list(struct: Options, name: str, count: str, values: Any) -> None:
     if is_text(values):
         raise TypeError(f"{name} is one text; a list of one is [text]")
+    if not isinstance(values, Iterable):
+        raise TypeError(f"{name} is {values!r:.80}, but must be a list of texts")
     values = list(values)
     setattr(struct, name, text_array(values or [""]))  # NULL would be the default
     setattr(struct, count, len(values))

@@ -118,14 +118,17 @@ def text_pairs(texts: "Sequence[TextOrPair]") -> Any:
     """Returns texts and pairs of texts as an array for the library, which keeps their bytes alive."""
     array = (_abi.TextPair * len(texts))()
     for entry, text in zip(array, texts):
-        if isinstance(text, tuple) and len(text) != 2:
-            raise TypeError(f"a tuple is a pair of texts, but one has {len(text)}: pass several texts as a list")
-        first, second = text if isinstance(text, tuple) else (text, None)
-        data = encoded(first)
-        entry.text, entry.length = data, len(data)
-        if second is not None:
+        first: Any = text
+        if isinstance(text, tuple):
+            if len(text) != 2:
+                raise TypeError(
+                    f"a tuple is a pair of texts, but one has {len(text)}: pass several texts as a list"
+                )
+            first, second = text
             data = encoded(second)
             entry.second, entry.second_length = data, len(data)
+        data = encoded(first)
+        entry.text, entry.length = data, len(data)
     return array
 
 

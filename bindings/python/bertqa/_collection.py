@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 from ._answer import _result_of, answer_call, texts
-from ._call import Call
+from ._call import Call, integer
 from ._context import Context
 from ._handle import Handle, Results
 from ._native import check, library
@@ -404,7 +404,7 @@ class Collection:
             )  # fmt: skip
 
     def _best(self, search: Handle, count: int) -> List[Passage]:
-        if not 1 <= count <= 1000:
+        if not 1 <= integer(count, "the number of passages") <= 1000:
             raise ValueError(f"the number of passages is {count}, but must be 1 to 1000")
         ids, scores = (ctypes.c_int64 * count)(), (ctypes.c_double * count)()
         found = library().search_best(search.pointer, count, ids, scores)

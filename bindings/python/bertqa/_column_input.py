@@ -84,13 +84,19 @@ def paired(first: Any, column: Any, rows: int, names: Tuple[str, str]) -> Iterat
 
 
 def check_lengths(first: Any, column: Any, names: Tuple[str, str]) -> None:
-    """Rejects unequal known lengths before the work; `paired` detects them only at the end."""
+    """Rejects unequal known lengths before the work; `paired` detects them only at the end. Rejects series of pandas
+    whose rows belong to each other by another order than that of their positions."""
     if is_text(first):
         return
     counts = length(first), length(column)
     if counts[0] is not None and counts[1] is not None and counts[0] != counts[1]:
         amount = "fewer" if counts[0] < counts[1] else "more"
         raise InvalidArgument(f"there are {amount} {names[0]} than {names[1]}: {counts[0]} and {counts[1]}")
+    if library_of(first) == library_of(column) == "pandas" and not first.index.equals(column.index):
+        raise InvalidArgument(
+            f"{names[0]} and {names[1]} have different indexes: align them, or pass {names[0]}.tolist() to pair the rows "
+            "by position"
+        )
 
 
 def plain(rows: Chunk) -> Chunk:

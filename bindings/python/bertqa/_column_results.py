@@ -42,7 +42,7 @@ def classifications(rows: Sequence[Any], label_count: int) -> Buffers:
         values += of_labels
     valid = "".join("0" if row is None else "1" for row in said)
     fields = [
-        texts("label", [None if score is None else score.label for score in best]),
+        texts("label", [None if row is None else row.label for row in said]),
         scalars("probability", "f", chances),
         vectors("probabilities", valid, label_count, scalars("", "f", values).data),
     ]

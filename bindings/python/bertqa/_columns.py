@@ -11,7 +11,7 @@ from ._arrow_build import Buffers, taken
 from ._arrow_build import texts as arrow_texts
 from ._arrow_column import Column
 from ._arrow_values import codes, values
-from ._call import Call
+from ._call import Call, integer
 from ._classify import classify_call
 from ._column_input import check_column, check_lengths, length, paired, parts, plain, texts_of
 from ._column_output import mapped
@@ -22,7 +22,7 @@ from ._native import library
 from ._redaction import Pseudonyms, apply_lists, everywhere, redact
 from ._rules import Rules
 from ._run import Run
-from ._text import encoded, is_text, spans
+from ._text import check_kind, encoded, is_text, spans
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,20 +43,20 @@ def answer_column(context: Context, questions: Any, documents: Any, **options: "
 
     documents: a pyarrow Array or ChunkedArray, a Polars or pandas Series, any object with Arrow's capsules, or a
         list or other iterable of texts; columns may be dictionary-encoded or categorical.
-    questions: the same, or one question for all rows.
+    questions: the same, or one question for all rows; a pandas Series must have the documents' index.
     options: see help(bertqa.AnswerOptions); progress covers all rows if their number is known.
 
     The columns are read in place, a part of the rows at a time. A row with a null has a null answer. The result
     has a type of the documents' library: an Array, a ChunkedArray or a Series (pandas: with the same index). For
     other inputs it is a Column, a sequence of rows that all consumers of Arrow's capsules accept.
     """
+    check_kind(context, Context, "context")
     names = "questions", "documents"
     handle, lib = context._opened(), library()
     _check_both(questions, documents, names)
     run = Run(options, length(documents), "rows")
     call = answer_call(run.options())
-    top_k = options.get("top_k")
-    if top_k is not None and top_k > 1:
+    if (options.get("top_k") or 1) > 1:
 
         def best(run: Run, pairs: List[Any]) -> List[Any]:
             return context.answer_batch(pairs, **run.options())
@@ -97,7 +97,8 @@ def classify_column(
 
     texts and the result: like documents and the result of answer_column.
     """
-    if top_k is not None and top_k < 1:
+    check_kind(context, Context, "context")
+    if top_k is not None and integer(top_k, "top_k") < 1:
         raise InvalidArgument(f"top_k is {top_k}, but must be at least 1")
     if top_k is None and second_texts is None:
         return _texts_mapped(context, texts, classify_call, options, library().classify_arrow)
@@ -205,8 +206,12 @@ def _finder(
     """Returns a function that finds the entities of a text, by a model and by rules."""
     kinds = kinds if kinds is None or isinstance(kinds, str) else list(kinds)
     regions = regions if regions is None or is_text(regions) else list(regions)
+    labels = list(labels) if isinstance(labels, Iterator) else labels
     patterns("", kinds, regions=regions)  # rejects invalid arguments before any work
+    if rules is not None:
+        check_kind(rules, Rules, "rules")
     if context is not None:
+        check_kind(context, Context, "context")
         context.entities("", labels=labels)
     elif labels is not None:
         raise InvalidArgument("labels go with a context")
@@ -241,6 +246,7 @@ def embed_column(context: Context, texts: Any, second_texts: Any = None, **optio
 
     texts and the result: like documents and the result of answer_column.
     """
+    check_kind(context, Context, "context")
     size = context.info.embedding_length
 
     def embedded(run: Run, items: List[Any]) -> List[Any]:
@@ -260,6 +266,8 @@ def tokenize_column(
 
     texts and the result: like documents and the result of answer_column. options: see help(bertqa.CallOptions).
     """
+
+    check_kind(context, Context, "context")
 
     def tokenized(run: Run, items: List[Any]) -> List[Any]:
         call = tokenize_call(parse_special_tokens, {**run.options(), "progress": None})
@@ -289,6 +297,7 @@ def _texts_mapped(
     context: Context, texts: Any, make_call: "Callable[[Any], Call]", options: Any, function: Any
 ) -> Any:
     """Applies a function of the library to each row of a column of texts."""
+    check_kind(context, Context, "context")
     handle = context._opened()
     check_column(texts, "texts")
     run = Run(options, length(texts), "rows")

@@ -17,7 +17,7 @@ from ._native import library, text_at
 from ._results import ModelInfo, Tokens
 from ._sequence import SequenceMethods
 from ._sequence_results import SequenceInfo
-from ._text import as_bytes, encoded, path_bytes, spans
+from ._text import as_bytes, as_text, encoded, path_bytes, spans
 from ._value import Text
 
 if TYPE_CHECKING:
@@ -90,9 +90,11 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         arguments: Tuple[Any, ...] = (call.pointer, ctypes.byref(pointer))
         files = _files(model) if isinstance(model, Mapping) else None
         if files is not None:
+            if dir_fd is not None:
+                raise InvalidArgument("dir_fd is set, but model is a mapping of files, not a path")
             status = lib.context_create_from_files(files, len(files), *arguments)
         elif dir_fd is not None:
-            status = lib.context_create_at(dir_fd, path_bytes(model or "", "model"), *arguments)
+            status = lib.context_create_at(int32(dir_fd, "dir_fd"), path_bytes(model or "", "model"), *arguments)
         else:
             path = None if model is None else path_bytes(model, "model")
             status = lib.context_create(path, *arguments)
@@ -106,7 +108,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         self._is_relative = dir_fd is not None
         self._arguments: Dict[str, Any] = {
             # An absolute path, because a name depends on the working directory.
-            "model": os.path.abspath(self.info.directory) if isinstance(model, (str, os.PathLike)) else model,
+            "model": model if model is None or files is not None else os.path.abspath(self.info.directory),
             "task": task,
             "threads": threads,
             "precision": precision,
@@ -164,6 +166,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
             False.
         options: see help(bertqa.CallOptions).
         """
+        text = as_text(text)
         data = encoded(text)
         ids, ranges = self._token_ranges(data, tokenize_call(parse_special_tokens, options))
         pieces = {id: self.piece(id) for id in set(ids)}

@@ -1,11 +1,12 @@
 """CrossEncoder: a classifier of pairs, with the interface of sentence-transformers."""
 
 import sys
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, Iterable, List, Optional
 
 from ._context import Context
 from ._hosts import exact
 from ._sentences import AT_ONCE, check_device, shown
+from ._text import check_texts, is_text, two_texts
 
 
 class CrossEncoder:
@@ -61,8 +62,12 @@ class CrossEncoder:
         from .pipelines._pairs import Cutter, logits_of
 
         check_device(device)
-        is_one = len(sentences) > 0 and isinstance(sentences[0], str)
-        pairs = [tuple(pair) for pair in ([sentences] if is_one else sentences)]
+        if is_text(sentences):
+            raise TypeError("sentences is one text, but must be a pair of texts or a list of pairs")
+        check_texts(sentences, "sentences")
+        given: Any = list(sentences)
+        is_one = len(given) > 0 and isinstance(given[0], str)
+        pairs = [two_texts(pair, "(text, text)") for pair in ([given] if is_one else given)]
         cutter = Cutter(self._model, False, self.truncate, self.max_length)
         logits: List[List[float]] = []
         for first in shown(range(0, len(pairs), AT_ONCE), show_progress_bar):
@@ -85,7 +90,7 @@ class CrossEncoder:
     def rank(
         self,
         query: str,
-        documents: List[str],
+        documents: Iterable[str],
         top_k: Optional[int] = None,
         return_documents: bool = False,
         **options: Any,
@@ -93,6 +98,10 @@ class CrossEncoder:
         """Returns a dictionary of corpus_id, score and, if wanted, text for each document, best first."""
         if self.num_labels != 1:
             raise ValueError("CrossEncoder.rank() only works for models with num_labels=1")
+        if is_text(documents):
+            raise TypeError("documents is one text; give a list of them")
+        check_texts(documents, "documents")
+        documents = list(documents)
         scores = self.predict([(query, document) for document in documents], **options)
         results: List[Dict[str, Any]] = []
         for index, score in enumerate(scores):

@@ -128,6 +128,16 @@ class FloatRows(Sequence["array[float]"]):
     def __len__(self) -> int:
         return self.shape[0]
 
+    def _key(self) -> Tuple[Any, ...]:
+        return type(self), self.shape, bytes(self._values)
+
+    def __eq__(self, other: object) -> bool:
+        """True for rows of the same bits."""
+        return self._key() == other._key() if isinstance(other, FloatRows) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
     def __getstate__(self) -> Dict[str, Any]:
         """Pickles the floats as bytes: arrays of ctypes cannot be pickled."""
         return {**self.__dict__, "_values": bytes(self._values)}
@@ -198,6 +208,9 @@ class TokenVectors(FloatRows):
     def __init__(self, ids: List[int], values: "ctypes.Array[ctypes.c_float]", shape: Tuple[int, int]):
         super().__init__(values, shape)
         self.ids = ids
+
+    def _key(self) -> Tuple[Any, ...]:
+        return (*super()._key(), tuple(self.ids))
 
     @property
     def weights(self) -> Dict[int, float]:

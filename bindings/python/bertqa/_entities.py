@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, 
 
 from . import _abi
 from ._answer import each_status
-from ._call import Call
+from ._call import Call, real
 from ._classify import listed
 from ._errors import InvalidArgument
 from ._handle import Closable, Results
@@ -94,7 +94,7 @@ class EntitiesMethods(Closable):
 def entities_call(values: Any) -> Call:
     struct, labels = _abi.EntitiesOptions(), values.get("labels")
     if isinstance(labels, Mapping):
-        thresholds = [threshold or 0 for threshold in labels.values()]
+        thresholds = [0 if value is None else real(value, "labels: a threshold") for value in labels.values()]
         struct.thresholds = (ctypes.c_float * len(thresholds))(*thresholds)
         values = {**values, "labels": list(labels)}
     return Call(

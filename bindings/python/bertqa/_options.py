@@ -100,7 +100,7 @@ class EntitiesOptions(CallOptions, total=False):
 
     labels: a list of the labels to return, with or without "B-" and "I-"; default: all. For GLiNER, which finds what
         labels name, the labels to find, in any words; at least one. A dict has a threshold for each label, such as
-        {"product": 0.7, "disease": None}; None is the call's threshold.
+        {"product": 0.7, "disease": None}; None, or 0, is the call's threshold.
     ignore_labels: a list of labels to omit, spelt as in results, unless labels has them; default ["O"].
     aggregation: how token labels become entities, as in Hugging Face's pipeline: "none", "simple", "first",
         "average", "max", or "model": the value in the model's config.json, else "simple"; default "model".

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union, cast
 
 from . import _abi
-from ._call import Call
+from ._call import Call, int32
 from ._entities import entity_list
 from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import check, library
 from ._results import Entity, EntityList
-from ._text import as_bytes, as_text, encoded, is_text, text_array
+from ._text import as_bytes, as_text, check_kind, encoded, is_text, text_array
 from ._value import T
 
 if TYPE_CHECKING:
@@ -39,14 +39,15 @@ class Pseudonyms:
         pointer = ctypes.c_void_p()
         check(lib.pseudonyms_create(ctypes.byref(pointer)))
         self._handle = Handle(pointer, lib.pseudonyms_free)
-        for name, value in dict(names or {}).items():
+        # Not a dict of the pairs, which would lose the first value of a name that occurs twice.
+        for name, value in names.items() if isinstance(names, Mapping) else names or ():
             name_data, data = _encoded(name), _encoded(value)
             check(lib.pseudonyms_add(pointer, name_data, len(name_data), data, len(data)))
 
     @classmethod
     def load(cls, path: Any) -> "Pseudonyms":
         """Reads a file that `save`, or the tool's --mapping, has written."""
-        names = {}
+        names: List[Tuple[str, str]] = []
         with open(path, encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 # As in the tool, a last line without a newline is unfinished.
@@ -59,7 +60,7 @@ class Pseudonyms:
                     name = value = None
                 if not isinstance(name, str) or not isinstance(value, str):
                     raise InvalidArgument(f"{path}: line {number}: is no object with a name and a value")
-                names[name] = value
+                names.append((name, value))
         try:
             return cls(names)
         except InvalidArgument as error:
@@ -67,7 +68,7 @@ class Pseudonyms:
 
     def save(self, path: Any) -> None:
         """Writes the names to a file that only its owner can read. `bertqa restore --mapping` also reads it."""
-        temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
+        temporary = f"{os.fsdecode(path)}.{os.getpid()}.tmp"
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with open(descriptor, "w", encoding="utf-8", errors="replace") as file:
@@ -205,13 +206,14 @@ def redact(
         struct.text = replacement if isinstance(replacement, bytes) else _encoded(replacement)
         struct.text_length = len(struct.text)
     if mask is not None:
-        if not 0 <= mask < 1 << 31:
+        struct.keep = int32(mask, "mask")
+        if struct.keep < 0:
             raise InvalidArgument(f"mask is {mask}, but must be 0 to 2147483647")
-        struct.keep = mask
     if key is not None:
         key = as_bytes(key, "key")  # bytes(32) would be 32 zeros
         struct.key, struct.key_length = key, len(key)
     if pseudonyms is not None:
+        check_kind(pseudonyms, Pseudonyms, "pseudonyms")
         struct.pseudonyms = pseudonyms._handle.pointer
     data = text if isinstance(text, bytes) else _encoded(text)
     ranges = _ranges(text, data, list(entities), _encoded)

@@ -1,7 +1,7 @@
 """Results: plain values that outlive their sources. T is the type of the text, str or bytes."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, Generic, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Generic, Iterable, Iterator, List, Optional, Tuple, overload
 
 from ._html import answers_html
 from ._sequence_results import SequenceInfo
@@ -202,7 +202,13 @@ class EntityList(Value, Generic[T]):
     def __iter__(self) -> "Iterator[Entity[T]]":
         return iter(self.entities)
 
-    def __getitem__(self, index: int) -> Entity[T]:
+    @overload
+    def __getitem__(self, index: int) -> Entity[T]: ...
+
+    @overload
+    def __getitem__(self, index: "slice[Any, Any, Any]") -> List[Entity[T]]: ...
+
+    def __getitem__(self, index: Any) -> Any:
         return self.entities[index]
 
     def __add__(self, other: "Iterable[Entity[T]]") -> "List[Entity[T]]":

@@ -1,7 +1,13 @@
 """Several library calls that form one: their remaining time and their total progress."""
 
 import time
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional
+
+
+def repeatable(options: Mapping[str, Any]) -> Dict[str, Any]:
+    """Returns the options of several calls, with lists instead of iterators, of which only the first call would see the
+    elements."""
+    return {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
 
 
 class Run:
@@ -12,7 +18,7 @@ class Run:
     """
 
     def __init__(self, options: Any, total: Optional[int], stage: str):
-        self._options: Dict[str, Any] = dict(options)
+        self._options = repeatable(options)
         self._progress: Optional[Callable[[str, float], Any]] = self._options.get("progress")
         timeout = self._options.get("timeout")
         self._deadline = None if timeout is None else time.monotonic() + timeout

@@ -4,6 +4,7 @@ import json
 import os
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
+from ._call import integer
 from ._context import Context
 from ._hosts import exact
 from ._text import check_texts
@@ -38,15 +39,6 @@ class SentenceEncoder:
         **options: Any,
     ):
         check_device(device)
-        self._arguments = (
-            model,
-            prompts,
-            default_prompt_name,
-            similarity_fn_name,
-            truncate_dim,
-            truncate,
-            options,
-        )
         self.context, config = _opened(model, options)
         self.prompts: Dict[str, str] = {
             "query": "",
@@ -61,10 +53,6 @@ class SentenceEncoder:
         if self.similarity_fn_name not in SIMILARITIES:
             raise ValueError(f"similarity_fn_name is {self.similarity_fn_name!r}, not one of {SIMILARITIES}")
         self.truncate_dim, self.truncate = truncate_dim, truncate
-
-    def __reduce__(self) -> Tuple[Any, ...]:
-        """Pickles the arguments; unpickling opens the model anew."""
-        return _again, self._arguments
 
     def __repr__(self) -> str:
         return f"<SentenceEncoder of {self.context!r}>"
@@ -191,7 +179,7 @@ def check_device(device: Any) -> None:
 
 
 def check_dimension(dimension: Optional[int]) -> None:
-    if dimension is not None and dimension < 1:
+    if dimension is not None and integer(dimension, "truncate_dim") < 1:
         raise ValueError(f"truncate_dim is {dimension!r}, but must be at least 1")
 
 
@@ -204,18 +192,6 @@ def shown(items: Sequence[int], is_shown: Optional[bool]) -> Iterable[int]:
     except ImportError:
         return items
     return tqdm(items, desc="Batches")  # type: ignore[no-any-return]
-
-
-def _again(model: Any, prompts: Any, prompt: Any, function: Any, dimension: Any, cut: bool, options: Any) -> Any:
-    return SentenceEncoder(
-        model,
-        prompts=prompts,
-        default_prompt_name=prompt,
-        similarity_fn_name=function,
-        truncate_dim=dimension,
-        truncate=cut,
-        **options,
-    )
 
 
 def _opened(model: Any, options: Dict[str, Any]) -> Tuple[Context, Dict[str, Any]]:

@@ -2,9 +2,10 @@
 
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sized, Tuple
 
+from ._call import integer
 from ._errors import BertQAError, InvalidArgument
 from ._run import Run
-from ._text import is_text, question_and_document
+from ._text import check_texts, is_text, question_and_document
 
 #: The total characters or bytes of documents at which a batch is complete.
 BATCH_TEXT = 1 << 22
@@ -20,7 +21,8 @@ def stream(
     """Implements Context.answer_stream. Arguments are checked here, before the first result is requested."""
     if is_text(pairs):
         raise TypeError("pairs is one text; give (question, document) pairs")
-    if batch_size < 1:
+    check_texts(pairs, "pairs")
+    if integer(batch_size, "batch_size") < 1:
         raise InvalidArgument(f"batch_size is {batch_size}, but must be at least 1")
     total = len(pairs) if isinstance(pairs, Sized) else None
     kept = {name: value for name, value in options.items() if name != "timeout"}

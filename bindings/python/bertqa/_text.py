@@ -24,10 +24,16 @@ def _is_bytes_like(value: Any) -> bool:
     return view.ndim == 1 and view.format.lstrip("@=<>!") in ("B", "b", "c")
 
 
+def check_kind(value: Any, kind: type, name: str) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be of type {kind.__name__}, not {type(value).__name__}")
+
+
 def check_texts(values: Any, name: str) -> None:
-    """Rejects tables and mappings, which iterate over the names of their columns or their keys."""
-    if isinstance(values, Mapping) or hasattr(values, "columns"):
-        raise TypeError(f"{name} is of type {type(values).__name__}, but must be a list or one column of texts")
+    """Rejects tables and mappings, which iterate over the names of their columns or their keys, and sets, which have no
+    order."""
+    if isinstance(values, (Mapping, set, frozenset)) or hasattr(values, "columns"):
+        raise TypeError(f"{name} is of type {type(values).__name__}, but must be a list or one column")
 
 
 def as_text(value: Any) -> Any:
@@ -35,7 +41,7 @@ def as_text(value: Any) -> Any:
     if isinstance(value, (str, bytes)):
         return value
     if _is_bytes_like(value):
-        return bytes(value)
+        return _copied(value)
     raise TypeError(f"expected str or bytes, got {type(value).__name__}")
 
 
@@ -45,7 +51,12 @@ def as_bytes(data: Any, name: str) -> bytes:
         return data
     if not _is_bytes_like(data):
         raise TypeError(f"{name}: expected bytes, got {type(data).__name__}")
-    return bytes(data)
+    return _copied(data)
+
+
+def _copied(data: Any) -> bytes:
+    # By its buffer: a text of an Arrow column also has __bytes__, which fails.
+    return bytes(memoryview(data))
 
 
 def encoded(text: Text) -> bytes:
@@ -63,12 +74,18 @@ def text_array(texts: "Sequence[Any]") -> Any:
     return array
 
 
+def two_texts(pair: Any, what: str) -> Tuple[Any, Any]:
+    """Returns a pair, or rejects another value, even one that could also be unpacked: a text of two characters, or a
+    dict, whose keys would be the texts. what: the texts, for messages."""
+    is_ordered = not isinstance(pair, (Mapping, set, frozenset)) and not is_text(pair)
+    if not is_ordered or not hasattr(pair, "__len__") or len(pair) != 2:
+        raise TypeError(f"expected {what}, got {pair!r:.80}")
+    first, second = pair
+    return as_text(first), as_text(second)
+
+
 def question_and_document(pair: Any) -> Tuple[Any, Any]:
-    """Returns a pair, or rejects another value, even a text of two characters, which could also be unpacked."""
-    if is_text(pair) or not hasattr(pair, "__len__") or len(pair) != 2:
-        raise TypeError(f"expected (question, document), got {pair!r:.80}")
-    question, document = pair
-    return as_text(question), as_text(document)
+    return two_texts(pair, "(question, document)")
 
 
 def path_bytes(path: Any, name: str) -> bytes:

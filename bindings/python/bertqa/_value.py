@@ -2,7 +2,7 @@
 
 import reprlib
 from dataclasses import fields
-from typing import Any, TypeVar, Union
+from typing import Any, Tuple, TypeVar, Union
 
 Text = Union[str, bytes]
 T = TypeVar("T", bound=Text)
@@ -18,17 +18,28 @@ class Value:
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        # @dataclass keeps a hash that the class itself has; the generated one would fail for lists.
-        cls.__hash__ = Value.__hash__  # type: ignore[method-assign]
+        # @dataclass keeps the methods that the class itself has. The generated hash would fail for lists, and by the
+        # generated comparison an object with a NaN would differ from its copy.
+        cls.__eq__, cls.__hash__ = Value.__eq__, Value.__hash__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
         values = (f"{field.name}={_brief(getattr(self, field.name))}" for field in fields(self))  # type: ignore[arg-type]
         text = f"{type(self).__name__}({', '.join(values)})"
         return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 4]}...)"
 
+    def __eq__(self, other: object) -> bool:
+        """True if all values are equal; a NaN equals a NaN."""
+        if type(self) is not type(other):
+            return NotImplemented
+        return self is other or _values(self) == _values(other)
+
     def __hash__(self) -> int:
         """Hashes the values, also those in lists and dicts. Equal objects have equal hashes while these do not change."""
-        return hash((type(self), *(_fixed(getattr(self, field.name)) for field in fields(self))))  # type: ignore[arg-type]
+        return hash((type(self), _values(self)))
+
+
+def _values(value: Any) -> Tuple[Any, ...]:
+    return tuple(_fixed(getattr(value, field.name)) for field in fields(value))
 
 
 def _brief(value: object) -> str:
@@ -38,7 +49,10 @@ def _brief(value: object) -> str:
 
 
 def _fixed(value: Any) -> Any:
-    """Returns a hashable form of a field: tuples instead of lists and arrays, sets instead of dicts."""
+    """Returns a hashable form of a field: tuples instead of lists and arrays, sets instead of dicts, ... instead of
+    NaN."""
+    if isinstance(value, float) and value != value:
+        return ...
     if isinstance(value, list):
         return tuple(map(_fixed, value))
     if isinstance(value, dict):

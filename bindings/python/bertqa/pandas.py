@@ -18,7 +18,7 @@ class Frame:
 
     def answer(self, column: str, question: Any, model: Any = None, **options: Any) -> Any:
         """Returns a frame of answer, start, end, probability, score, gap, sentence and is_impossible; with top_k above
-        1 of answers and is_impossible. question: a text for all rows, or a series."""
+        1 of answers and is_impossible. question: a text for all rows, or a series with the frame's index."""
         return _frame(answer_column(opened(model, "answer"), question, self._frame[column], **options))
 
     def classify(self, column: str, model: Any = None, **options: Any) -> Any:

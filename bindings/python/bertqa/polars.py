@@ -6,6 +6,7 @@ import polars
 
 from ._columns import answer_column, classify_column, embed_column, entities_column
 from ._hosts import opened
+from ._run import repeatable
 from ._text import is_text
 
 _ANSWER = polars.Struct(
@@ -57,7 +58,7 @@ class Expressions:
 
     def classify(self, model: Any = None, **options: Any) -> Any:
         """A struct of label, probability and probabilities; with top_k a list of structs of label and probability."""
-        context = opened(model, "classify")
+        context, options = opened(model, "classify"), repeatable(options)
         labels = options.get("labels") or context.info.labels
         kind: Any = _LABELS
         if options.get("top_k") is None:
@@ -72,7 +73,7 @@ class Expressions:
 
     def entities(self, model: Any = None, **options: Any) -> Any:
         """A list of structs of label, text, start, end and score."""
-        context = opened(model, "entities")
+        context, options = opened(model, "entities"), repeatable(options)
         return self._mapped(lambda texts: entities_column(context, texts, **options), polars.List(_ENTITY))
 
     def embed(self, model: Any = None, **options: Any) -> Any:

@@ -71,7 +71,8 @@ public struct PIIKinds: OptionSet, Sendable, Hashable {
       guard let kinds = known.first(where: { $0.key == name })?.value else {
         throw BertQAError(
           .invalidArgument, argument: "patterns",
-          "takes \(known.map(\.key).joined(separator: ", ")), separated by commas, not \(quoted(list))")
+          "must be of \(known.map(\.key).joined(separator: ", ")), separated by commas, but is \(quoted(list))"
+        )
       }
       formUnion(kinds)
     }

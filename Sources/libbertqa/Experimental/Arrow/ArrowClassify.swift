@@ -22,8 +22,8 @@ public func bertqa_classify_arrow(
     }
     var rows = try [Classification?](results: nil, count: input.count, monitor)
     for (row, result) in zip(indices, results) { rows[row] = result }
-    let column = try classificationColumn(
-      rows, labelCount: context.info.labels.count, ArrowColumns(monitor))
+    let labelCount = options.labels.isEmpty ? context.info.labels.count : options.labels.count
+    let column = try classificationColumn(rows, labelCount: labelCount, ArrowColumns(monitor))
     try output.take(column, monitor)
   }
 }

@@ -1,0 +1,109 @@
+"""Exceptions: of models, of arguments, and what they carry."""
+
+import errno
+import pickle
+import re
+
+import pandas
+import pytest
+
+import bertqa
+from bertqa import _errors
+from conftest import FIXTURES
+from samples import FOX
+
+
+def test_errors_of_models(tmp_path):
+    with pytest.raises(bertqa.ModelIOError, match="no-model.*No such file") as caught:
+        bertqa.Context(tmp_path / "no-model")
+    error = caught.value
+    assert isinstance(error, FileNotFoundError) and error.status == 2
+    assert error.errno == errno.ENOENT and error.filename == str(tmp_path / "no-model" / "config.json")
+    assert str(error) == f"{error.filename}: cannot open: No such file or directory"
+    copied = pickle.loads(pickle.dumps(error))
+    assert (type(copied), str(copied), copied.errno, copied.filename, copied.status) == (
+        type(error), str(error), error.errno, error.filename, 2,
+    )  # fmt: skip
+    with pytest.raises(FileNotFoundError):
+        bertqa.Context(FIXTURES)  # has no config.json
+    (tmp_path / "file").touch()
+    with pytest.raises(bertqa.ModelIOError) as caught:
+        bertqa.Context(tmp_path / "file" / "model")
+    assert isinstance(caught.value, OSError) and not isinstance(caught.value, FileNotFoundError)
+    assert caught.value.errno == errno.ENOTDIR
+    model = tmp_path / "model"
+    model.mkdir()
+    for file in (FIXTURES / "tiny-bert").iterdir():
+        (model / file.name).write_bytes(file.read_bytes())
+    (model / "model.safetensors").write_bytes(b"\xff" * 100)
+    with pytest.raises(bertqa.InvalidModel, match="model.safetensors") as caught:
+        bertqa.Context(model)
+    assert isinstance(caught.value, ValueError)
+    config = (model / "config.json").read_text()
+    (model / "config.json").write_text(config.replace("BertForQuestionAnswering", "GPT2LMHeadModel"))
+    with pytest.raises(bertqa.Unsupported, match="GPT2LMHeadModel"):
+        bertqa.Context(str(model))
+
+
+def test_errors_of_arguments(tiny):
+    for arguments, message in [
+        ({"threads": -1}, "threads is -1, but must be 0 to 1024"),
+        ({"threads": 1 << 32}, "does not fit in 32 bits"),
+        ({"precision": "f16"}, "precision is 'f16', but must be one of auto, f32, bf16, int8"),
+        ({"isa": "mmx"}, "isa is 'mmx', but must be one of auto, portable"),
+        ({"model": "a\0b"}, "null character"),
+        ({"dir_fd": 1 << 32}, "does not fit in 32 bits"),
+        ({"model": {"config.json": b"{}"}, "dir_fd": 3}, "dir_fd is set, but model is a mapping"),
+    ]:
+        with pytest.raises(bertqa.InvalidArgument, match=re.escape(message)):
+            bertqa.Context(**arguments)
+    with pytest.raises(bertqa.TooLarge, match="2147483647"):
+        tiny.tokenize(bytes(1 << 31))
+    for name, value, kind in [
+        ("top_k", 2.0, "an integer"),
+        ("top_k", "2", "an integer"),
+        ("max_bytes", 1.5, "an integer"),
+        ("timeout", "5", "a number"),
+        ("no_answer_threshold", "0", "a number"),
+        ("no_answer_threshold", pandas.NA, "a number"),
+    ]:
+        with pytest.raises(TypeError, match=re.escape(f"{name} is {value!r}, but must be {kind}")):
+            tiny.answer("who", FOX, **{name: value})
+    with pytest.raises(bertqa.InvalidArgument, match="timeout is 1000.*, which is too large"):
+        tiny.answer("who", FOX, timeout=10**400)
+    with pytest.raises(bertqa.InvalidArgument, match="precision is <NA>, but must be one of"):
+        bertqa.Context(precision=pandas.NA)
+    # The library's own fields are no options.
+    for name in "default_model", "log_user":
+        with pytest.raises(TypeError, match=f"unknown option '{name}'"):
+            bertqa.Context(**{name: 1})
+
+
+def test_what_is_no_list_of_texts(tiny):
+    """Iterating over a table gives the names of its columns, and over a dict its keys; a set has no order."""
+    document = tiny.prepare(FOX)
+    for wrong in pandas.DataFrame({"body": ["a"]}), {"body": ["a"]}, {"a", "b"}:
+        for call in (
+            lambda texts: tiny.classify_batch(texts),
+            lambda texts: tiny.embed(texts),
+            lambda texts: tiny.entities_batch(texts),
+            lambda texts: tiny.answer_documents("who", texts),
+            lambda texts: tiny.answer_batch(texts),
+            lambda texts: tiny.answer_stream(texts),
+            lambda texts: tiny.rank("who", texts),
+            lambda texts: document.answer_batch(texts),
+            lambda texts: bertqa.train_classifier(texts, ["a"], "nowhere"),
+            lambda texts: bertqa.SentenceEncoder().encode(texts),
+        ):
+            with pytest.raises(TypeError, match="but must be a list or one column"):
+                call(wrong)
+
+
+@pytest.mark.parametrize("error", [*_errors.BY_STATUS.values(), bertqa.BertQAError])
+def test_exceptions(error):
+    made = error("what was wrong")
+    assert isinstance(made, bertqa.BertQAError) and str(made) == "what was wrong"
+    again = pickle.loads(pickle.dumps(made))
+    assert type(again) is error and again.args == made.args and again.status == made.status
+    assert repr(error).startswith("<class 'bertqa.") and hasattr(bertqa, error.__name__)
+    assert bertqa.BertQAError("later", 77).status == 77

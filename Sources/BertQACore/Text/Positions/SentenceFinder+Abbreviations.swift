@@ -75,15 +75,23 @@ extension SentenceFinder {
     return properties.isAlphabetic || properties.generalCategory == .nonspacingMark
   }
 
-  /// True for a list number at the beginning of a sentence, or for a German date.
+  /// True for a number of a list or a heading at the beginning of a sentence, such as `2.1.3.`, or for a German date.
   private func isOrdinal(dot: Int, content: Int, next: Int) -> Bool {
     var start = dot
-    while start > 0, TextBytes.isDigit(text[start - 1]) {
-      start -= 1
-      if dot - start > 3 { return false }
+    var part = dot
+    while start > 0 {
+      if TextBytes.isDigit(text[start - 1]) {
+        start -= 1
+        if part - start > 3 { return false }
+      } else if start < part, text[start - 1] == UInt8(ascii: "."), dot - start < Self.longest {
+        start -= 1
+        part = start
+      } else {
+        break
+      }
     }
     if start == dot { return false }
-    return start == content || dot - start < 3 && Self.germanDates.contains(word(at: next))
+    return start == content || part == dot && dot - start < 3 && Self.germanDates.contains(word(at: next))
   }
 
   /// True if a single letter is the initial of a name or an abbreviation rather than a sentence's last word.

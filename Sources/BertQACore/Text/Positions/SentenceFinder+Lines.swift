@@ -90,12 +90,18 @@ private struct Line {
       && text[next.start + 2] & 0x20 != 0
   }
 
-  /// Matches `1.`, `1)`, `a)`, `(a)`, `(iv)`.
+  /// Matches `1.`, `2.1.3.`, `1)`, `a)`, `(a)`, `(iv)`.
   var isNumbered: Bool {
     var position = start
     if text[position] == UInt8(ascii: "(") { position += 1 }
-    let first = position
-    while text.isAlphanumeric(position), position - first < 4 { position += 1 }
+    var first = position
+    while text.isAlphanumeric(position), position - first < 4 {
+      position += 1
+      if text[position] == UInt8(ascii: "."), text.isDigit(position - 1), text.isDigit(position + 1) {
+        position += 1
+        first = position
+      }
+    }
     guard position > first, Self.isSpace(text[position + 1]) else { return false }
     return text[position] == UInt8(ascii: ")")
       || text[position] == UInt8(ascii: ".") && text.isDigit(position - 1)

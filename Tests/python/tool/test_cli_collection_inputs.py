@@ -31,6 +31,45 @@ def test_html(tmp_path):
     assert "var a" not in text and "Home" not in text and "Lark was built\nin 1912." in text
 
 
+@pytest.mark.parametrize(
+    "page, text",
+    [
+        ("<p>Run:<pre>\nmake\tall\n\n  make test \n</pre>Done.", "Run:\n\nmake\tall\n\n  make test\n\nDone."),
+        (
+            "<table><caption>Prices<tr><th>Pear<td> 2 <td><tr><td>Fig<td>3</table>after",
+            "Prices\n\nPear\t2\nFig\t3\n\nafter",
+        ),
+        ("<p hidden>a<p style='color: red; display : none'>b<div hidden><pre>c</pre></div> <b>d\n e</b>", "d e"),
+        ("<fieldset><legend>Name</legend>Ann</fieldset><center>Bob</center>Carla", "Name\n\nAnn\n\nBob\n\nCarla"),
+        ("<audio>no sound</audio><datalist><option>x</datalist>a", "a"),
+        ("don&#146;t &#150; stop", "don\u2019t \u2013 stop"),
+    ],
+)
+def test_text_of_pages(tmp_path, page, text):
+    (tmp_path / "page.html").write_text(page)
+    run("index", "--words-only", tmp_path / "x.db", tmp_path / "page.html")
+    assert rows(tmp_path / "x.db", "SELECT text FROM passages") == [(text,)]
+
+
+@pytest.mark.parametrize(
+    "charset, encoding, text",
+    [
+        ("iso-8859-1", "windows-1252", "\u201cIt costs 5 \u20ac\u201d"),
+        (None, "windows-1252", "don\u2019t"),
+        ("iso-8859-1", "utf-8", "Zo\u00eb"),
+        ("iso-2022-jp", "iso-2022-jp", "\u6771\u4eac"),
+        ("utf-16", "utf-8", "a lamp"),
+        ("koi8-r", "koi8-r", "\u041c\u043e\u0441\u043a\u0432\u0430"),
+    ],
+)
+def test_encodings_of_pages(tmp_path, charset, encoding, text):
+    page = tmp_path / "page.html"
+    declared = f"<meta charset={charset}>" if charset else ""
+    page.write_bytes(f"<head>{declared}<title>{text}</title></head><p>{text}".encode(encoding))
+    run("index", "--words-only", tmp_path / "x.db", page)
+    assert rows(tmp_path / "x.db", "SELECT d.title, p.text FROM documents d, passages p") == [(text, text)]
+
+
 def test_a_page_that_libxml2_would_cut(tmp_path):
     """It reads 10 MB of text between two tags."""
     path, page = tmp_path / "pages.db", tmp_path / "log.html"

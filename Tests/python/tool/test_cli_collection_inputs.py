@@ -174,6 +174,54 @@ def test_mail(tmp_path):
 
 
 @needs_gmime
+@pytest.mark.parametrize(
+    "kind, content, text",
+    [
+        ("text/plain", "Zo\u00eb".encode(), "Zo\u00eb"),
+        ("text/plain; charset=us-ascii", "Zo\u00eb".encode(), "Zo\u00eb"),
+        ("text/plain; charset=utf-8", "\u201cZo\u00eb\u201d".encode("cp1252"), "\u201cZo\u00eb\u201d"),
+        ("text/plain; charset=iso-8859-1", "\u201cZo\u00eb\u201d".encode("cp1252"), "\u201cZo\u00eb\u201d"),
+        ("text/plain; charset=no-such", "Zo\u00eb".encode("latin-1"), "Zo\u00eb"),
+        ("text/plain; charset=gb2312", "\u6731\u9555\u57fa".encode("gbk"), "\u6731\u9555\u57fa"),
+        ("text/plain; charset=koi8-r", "\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
+        ("text/plain", b"a\0b", "a b"),
+        ("text/html", "<meta charset=koi8-r><p>\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
+        ("text/html; charset=koi8-r", "<p>\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
+        ("text/x-patch", b"+ a lamp", "+ a lamp"),
+        ("text/calendar", b"SUMMARY:Lamps", "SUMMARY:Lamps"),
+        ("image/svg+xml", b"<svg>", ""),
+    ],
+)
+def test_parts_of_mail(tmp_path, kind, content, text):
+    header = f"Subject: lamp\nMIME-Version: 1.0\nContent-Type: {kind}\nContent-Transfer-Encoding: 8bit\n\n"
+    (tmp_path / "a.eml").write_bytes(header.encode() + content)
+    run("index", "--words-only", tmp_path / "x.db", tmp_path / "a.eml")
+    assert rows(tmp_path / "x.db", "SELECT text FROM passages") == [(f"lamp\n\n{text}".strip(),)]
+
+
+@needs_gmime
+def test_archives_of_mail(tmp_path):
+    """Marked lines of mbox files, addresses that are none, and an invitation whose last form is a calendar."""
+    invitation = message(
+        "", ("html", "<p>Come at ten.", "utf-8", "7bit"), ("calendar", "SUMMARY:x", "utf-8", "7bit")
+    )
+    (tmp_path / "list.txt").write_text(
+        "From ann at example.org  Fri May  3 10:00:00 2024\nFrom: ann at example.org (Ann Smith)\nSubject: lamp\n\n"
+        ">From here on it is green.\n>>From me\n> From you\n>From\n\n"
+        f"From bob Fri May  3 10:00:00 2024\nFrom: Bob <bob@example.org>\n{invitation}"
+    )
+    run("index", "--words-only", tmp_path / "x.db", tmp_path / "list.txt")
+    fields = "json_extract(d.fields, '$.from')"
+    found = rows(
+        tmp_path / "x.db", f"SELECT {fields}, p.text FROM documents d JOIN passages p ON p.document = d.id"
+    )
+    assert found == [
+        ("ann at example.org (Ann Smith)", "lamp\n\nFrom here on it is green.\n>From me\n> From you\n>From"),
+        ("Bob <bob@example.org>", "Come at ten."),
+    ]
+
+
+@needs_gmime
 def test_messages_behind_what_is_none(tmp_path):
     """Lines of a text that begin with "From " are not always marked. What they cut off is listed, and nothing behind it is
     lost."""

@@ -389,6 +389,33 @@ def test_byte_order_marks_and_empty_headings(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    "name, text, title",
+    [
+        ("a.md", "# The owl #\n\nIt sleeps.", "The owl"),
+        ("a.md", "# F#\n## Types\n", "F#"),
+        ("a.md", "\r\nThe owl\r\n=======\r\n\r\nIt sleeps.\r\n", "The owl"),
+        ("a.md", "---\ntags: [x]\ntitle: 'The owl: a life'\n---\n# Another\n", "The owl: a life"),
+        ("a.md", "---\ntags: [x]\n---\n\n# The owl\n", "The owl"),
+        ("a.md", "<!-- a\ncomment -->\n[![Build](x)](y)\n\n# The owl\n", "The owl"),
+        ("a.rst", ".. _owl:\n.. Copyright\n   Ann\n\n*******\nThe owl\n*******\n", "The owl"),
+        ("a.rst.gz", "The owl\n~~~~~~~\n", "The owl"),
+        ("README", "The owl\n-------\n", "The owl"),
+        ("notes.txt", "# The owl\n\nIt sleeps.", "The owl"),
+        ("notes.txt", "# The settings\n# of the owl\nowl = 1\n", None),
+        ("notes.txt", "The owl sleeps.\n\n-----\n", None),
+        ("a.md", "-----\n\n# The owl\n", None),
+        ("owl.conf", "# The settings\nowl = 1\n", None),
+        ("owl.py", "# -*- coding: utf-8 -*-\nowl = 1\n", None),
+    ],
+)
+def test_titles_of_texts(tmp_path, name, text, title):
+    data = text.encode()
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    run("index", "--words-only", tmp_path / "x.db", tmp_path / name)
+    assert rows(tmp_path / "x.db", "SELECT title FROM documents") == [(title,)]
+
+
 def test_long_headings_end_before_a_character(tmp_path):
     for letters in range(190, 200):
         (tmp_path / f"{letters}.md").write_text("# " + letters * "a" + "\u00e4\u20ac\U0001f98a" * 20 + "\n")

@@ -51,6 +51,10 @@ struct HTMLDocument {
   private static let (space, tab, newline) = (UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"))
   /// The number of preformatted elements around a node.
   private var preformattedDepth = 0
+  /// Where the cells around a node begin in the text.
+  private var cellStarts: [Int] = []
+  /// The places after the last two blank lines.
+  private var blanks = (0, 0)
 
   /// - Parameter encoding: nil: the page says it, or it is detected.
   init(_ page: UnsafeBufferPointer<UInt8>, encoding: TextEncoding?) throws(ToolError) {
@@ -102,6 +106,7 @@ struct HTMLDocument {
     case Self.element:
       let name = Self.name(node)
       if Self.preformatted.contains(name) { preformattedDepth += 1 }
+      if Self.cells.contains(name) { cellStarts.append(text.count) }
       if name == "head" { findTitle(node) }
       if Self.skipped.contains(name) || Self.isHidden(node) { return nil }
       if Self.blocks.contains(name) { breakLine() }
@@ -129,10 +134,7 @@ struct HTMLDocument {
     if Self.preformatted.contains(name) { preformattedDepth -= 1 }
     if Self.blocks.contains(name) { breakLine() }
     if name == "tr" { breakRow() }
-    if Self.cells.contains(name), let last = text.last, last != Self.newline, last != Self.tab {
-      if last == Self.space { text.removeLast() }
-      text.append(Self.tab)
-    }
+    if Self.cells.contains(name) { leaveCell() }
   }
 
   /// True for an element that browsers do not show.
@@ -200,9 +202,25 @@ struct HTMLDocument {
   }
 
   private mutating func breakLine() {
+    // Nothing of a cell comes before its first paragraph.
+    if cellStarts.last == text.count { return }
     removeSpace()
     guard !text.isEmpty, !text.suffix(2).elementsEqual("\n\n".utf8) else { return }
     text += text.last == Self.newline ? "\n".utf8 : "\n\n".utf8
+    blanks = (blanks.1, text.count)
+  }
+
+  /// Ends a cell with a tab, or with a blank line if it has several paragraphs.
+  private mutating func leaveCell() {
+    guard let start = cellStarts.popLast() else { return }
+    while text.count > start, let last = text.last, [Self.space, Self.tab, Self.newline].contains(last) {
+      text.removeLast()
+    }
+    if (blanks.1 <= text.count ? blanks.1 : blanks.0) > start {
+      breakLine()
+    } else if let last = text.last, last != Self.newline, last != Self.tab {
+      text.append(Self.tab)
+    }
   }
 
   /// Rows of a table have a line each, with tabs between cells.

@@ -39,6 +39,10 @@ def test_html(tmp_path):
             "<table><caption>Prices<tr><th>Pear<td> 2 <td><tr><td>Fig<td>3</table>after",
             "Prices\n\nPear\t2\nFig\t3\n\nafter",
         ),
+        (
+            "<table><tr><td><p>Pear</p></td><td><p>2</p></td></tr><tr><td><p>a</p><p>b</p></td><td>c</td></tr></table>",
+            "Pear\t2\na\n\nb\n\nc",
+        ),
         ("<p hidden>a<p style='color: red; display : none'>b<div hidden><pre>c</pre></div> <b>d\n e</b>", "d e"),
         ("<fieldset><legend>Name</legend>Ann</fieldset><center>Bob</center>Carla", "Name\n\nAnn\n\nBob\n\nCarla"),
         ("<audio>no sound</audio><datalist><option>x</datalist>a", "a"),

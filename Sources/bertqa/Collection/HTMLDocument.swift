@@ -216,7 +216,9 @@ struct HTMLDocument {
     while text.count > start, let last = text.last, [Self.space, Self.tab, Self.newline].contains(last) {
       text.removeLast()
     }
-    if (blanks.1 <= text.count ? blanks.1 : blanks.0) > start {
+    // What ended its last paragraph is removed.
+    if blanks.1 > text.count { blanks.1 = blanks.0 }
+    if blanks.1 > start {
       breakLine()
     } else if let last = text.last, last != Self.newline, last != Self.tab {
       text.append(Self.tab)

@@ -72,11 +72,12 @@ struct TopSpans {
     intervals.append(Interval(run: run, tokens: tokens, best: best))
   }
 
-  /// Completes expressions cut at its edges, unless that would overlap what is taken.
+  /// Completes expressions cut at its edges and leaves out stray marks, unless that would overlap what is taken.
   private func wholeExpressions(around bytes: TextRange, _ taken: [Taken]) -> TextRange {
     guard alignsToWords else { return bytes }
     var edges = TextEdges(text: document.text)
-    let whole = edges.visible(ExpressionFinder(text: TextBytes(bytes: document.text)).extended(bytes))
+    let finder = ExpressionFinder(text: TextBytes(bytes: document.text))
+    let whole = edges.visible(finder.withoutStrayMarks(finder.extended(bytes)))
     let overlaps =
       whole != bytes && taken.contains { $0.bytes.start < whole.end && whole.start < $0.bytes.end }
     return overlaps ? bytes : whole

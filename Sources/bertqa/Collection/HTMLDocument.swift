@@ -17,6 +17,8 @@ struct HTMLDocument {
     var document: UnsafeMutableRawPointer?
     var namespace: UnsafeMutableRawPointer?
     var content: UnsafePointer<CChar>?
+    /// Of an element: its attributes, which begin like nodes.
+    var attributes: UnsafeMutablePointer<Node>?
   }
 
   private typealias Read =
@@ -32,17 +34,27 @@ struct HTMLDocument {
 
   /// What has no text of the page.
   private static let skipped: Set<String> = [
-    "script", "style", "template", "noscript", "svg", "math", "nav", "iframe", "object", "select", "textarea",
-    "button", "head",
+    "script", "style", "template", "noscript", "svg", "math", "nav", "iframe", "object", "select", "datalist",
+    "textarea", "button", "head", "audio", "video", "canvas",
   ]
   /// The elements whose text has its own lines.
   private static let blocks: Set<String> = [
-    "address", "article", "aside", "blockquote", "body", "dd", "details", "div", "dl", "dt", "fieldset",
-    "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li",
-    "main",
-    "ol", "p", "pre", "section", "summary", "table", "tr", "ul",
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog",
+    "dir",
+    "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5",
+    "h6", "header", "hgroup", "hr", "legend", "li", "listing", "main", "menu", "noframes", "ol", "p", "pre",
+    "search", "section", "summary", "table", "ul", "xmp",
   ]
+  /// The blocks that keep white space and line breaks.
+  private static let preformatted: Set<String> = ["listing", "pre", "xmp"]
   private static let cells: Set<String> = ["td", "th"]
+  private static let (space, tab, newline) = (UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"))
+  /// The number of preformatted elements around a node.
+  private var preformattedDepth = 0
+  /// Where the cells around a node begin in the text.
+  private var cellStarts: [Int] = []
+  /// The places after the last two blank lines.
+  private var blanks = (0, 0)
 
   /// - Parameter encoding: nil: the page says it, or it is detected.
   init(_ page: UnsafeBufferPointer<UInt8>, encoding: TextEncoding?) throws(ToolError) {
@@ -52,8 +64,10 @@ struct HTMLDocument {
     let root = try library.function("xmlDocGetRootElement", as: Root.self)
     let free = try library.function("xmlFreeDoc", as: Free.self)
     guard page.count <= Int(Int32.max) else { throw ToolError(.input, "the page is too large: split it") }
-    // Without a declaration libxml2 reads Latin-1; most pages without one are UTF-8.
-    let isUTF8 = encoding == nil && page.isValidUTF8
+    // Without a declaration libxml2 reads Latin-1; most pages without one are UTF-8. ISO-2022 is valid UTF-8 as well,
+    // but has escape sequences such as ESC $ B.
+    let isShifted = zip(page, page.dropFirst()).contains { $0 == 0x1B && $1 == UInt8(ascii: "$") }
+    let isUTF8 = encoding == nil && page.isValidUTF8 && !isShifted
     guard
       let document = read(
         page.baseAddress, Int32(page.count), nil, encoding?.name ?? (isUTF8 ? "UTF-8" : nil), Self.options)
@@ -79,7 +93,8 @@ struct HTMLDocument {
       }
       if last == nil { node = nil }
     }
-    while text.last.map({ $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: " ") }) == true { text.removeLast() }
+    while text.last.map({ [Self.space, Self.tab, Self.newline].contains($0) }) == true { text.removeLast() }
+    text = WindowsCharacters.replacingControls(in: text)
   }
 
   /// libxml2 drops what a text between two elements has beyond 10 MB, by up to 64 KiB.
@@ -90,10 +105,13 @@ struct HTMLDocument {
     switch node.type {
     case Self.element:
       let name = Self.name(node)
+      if Self.preformatted.contains(name) { preformattedDepth += 1 }
+      if Self.cells.contains(name) { cellStarts.append(text.count) }
       if name == "head" { findTitle(node) }
-      if Self.skipped.contains(name) { return nil }
+      if Self.skipped.contains(name) || Self.isHidden(node) { return nil }
       if Self.blocks.contains(name) { breakLine() }
-      if name == "br" { append("\n") }
+      if name == "tr" { breakRow() }
+      if name == "br" { text.append(Self.newline) }
       return node.children
     case Self.textNode, Self.cdata:
       guard let content = node.content else { return nil }
@@ -113,8 +131,26 @@ struct HTMLDocument {
   private mutating func leave(_ node: Node) {
     guard node.type == Self.element else { return }
     let name = Self.name(node)
+    if Self.preformatted.contains(name) { preformattedDepth -= 1 }
     if Self.blocks.contains(name) { breakLine() }
-    if Self.cells.contains(name), text.last != UInt8(ascii: "\n") { append(" ") }
+    if name == "tr" { breakRow() }
+    if Self.cells.contains(name) { leaveCell() }
+  }
+
+  /// True for an element that browsers do not show.
+  private static func isHidden(_ node: Node) -> Bool {
+    var attribute = node.attributes
+    while let one = attribute?.pointee {
+      switch name(one) {
+      case "hidden": return true
+      case "style":
+        let style = one.children?.pointee.content.map { String(cString: $0).lowercased() } ?? ""
+        if style.filter({ !$0.isWhitespace }).contains("display:none") { return true }
+      default: break
+      }
+      attribute = one.next
+    }
+    return false
   }
 
   private mutating func findTitle(_ head: Node) {
@@ -127,6 +163,7 @@ struct HTMLDocument {
           if let content = one.pointee.content { words += String(cString: content).utf8 }
           part = one.pointee.next
         }
+        words = WindowsCharacters.replacingControls(in: words)
         title = PlainText.line(String(decoding: words, as: UTF8.self)).map { Array($0.utf8) }
         return
       }
@@ -136,14 +173,13 @@ struct HTMLDocument {
 
   private static func name(_ node: Node) -> String { node.name.map { String(cString: $0) } ?? "" }
 
-  private mutating func append(_ string: String) { text += string.utf8 }
-
   /// Appends text with single spaces for white space, as browsers show it.
   private mutating func appendText(_ string: String) {
+    if preformattedDepth > 0 { return appendPreformatted(string) }
     for byte in string.utf8 {
-      if byte == 0x20 || (0x09...0x0D).contains(byte) {
-        if let last = text.last, last != UInt8(ascii: " "), last != UInt8(ascii: "\n") {
-          text.append(UInt8(ascii: " "))
+      if byte == Self.space || (0x09...0x0D).contains(byte) {
+        if let last = text.last, ![Self.space, Self.tab, Self.newline].contains(last) {
+          text.append(Self.space)
         }
       } else {
         text.append(byte)
@@ -151,9 +187,47 @@ struct HTMLDocument {
     }
   }
 
+  private mutating func appendPreformatted(_ string: String) {
+    for byte in string.utf8 where byte != UInt8(ascii: "\r") {
+      if byte == Self.newline { removeSpace() }
+      // A line break after the tag is none of the text.
+      if byte != Self.newline || !text.isEmpty && !text.suffix(2).elementsEqual("\n\n".utf8) {
+        text.append(byte)
+      }
+    }
+  }
+
+  private mutating func removeSpace() {
+    while text.last == Self.space || text.last == Self.tab { text.removeLast() }
+  }
+
   private mutating func breakLine() {
-    while text.last == UInt8(ascii: " ") { text.removeLast() }
+    // Nothing of a cell comes before its first paragraph.
+    if cellStarts.last == text.count { return }
+    removeSpace()
     guard !text.isEmpty, !text.suffix(2).elementsEqual("\n\n".utf8) else { return }
-    append(text.last == UInt8(ascii: "\n") ? "\n" : "\n\n")
+    text += text.last == Self.newline ? "\n".utf8 : "\n\n".utf8
+    blanks = (blanks.1, text.count)
+  }
+
+  /// Ends a cell with a tab, or with a blank line if it has several paragraphs.
+  private mutating func leaveCell() {
+    guard let start = cellStarts.popLast() else { return }
+    while text.count > start, let last = text.last, [Self.space, Self.tab, Self.newline].contains(last) {
+      text.removeLast()
+    }
+    // What ended its last paragraph is removed.
+    if blanks.1 > text.count { blanks.1 = blanks.0 }
+    if blanks.1 > start {
+      breakLine()
+    } else if let last = text.last, last != Self.newline, last != Self.tab {
+      text.append(Self.tab)
+    }
+  }
+
+  /// Rows of a table have a line each, with tabs between cells.
+  private mutating func breakRow() {
+    removeSpace()
+    if let last = text.last, last != Self.newline { text.append(Self.newline) }
   }
 }

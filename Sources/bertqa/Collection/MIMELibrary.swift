@@ -10,6 +10,8 @@ struct MIMELibrary {
     case multipart(isAlternative: Bool)
     case plain
     case html
+    /// Any other kind of text, which is read as plain text (RFC 2046, 4.1.4).
+    case text
     case other
   }
 
@@ -17,7 +19,6 @@ struct MIMELibrary {
   private typealias Get = @convention(c) (Object?) -> Object?
   private typealias GetBool = @convention(c) (Object?) -> Int32
   private typealias GetString = @convention(c) (Object?) -> UnsafePointer<CChar>?
-  private typealias TakeString = @convention(c) (Object?) -> UnsafeMutablePointer<CChar>?
   private typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Void
   private typealias SetFormat = @convention(c) (Object?, Int32) -> Void
   private typealias FormatDate =
@@ -48,7 +49,19 @@ struct MIMELibrary {
   private let partAt: @convention(c) (Object?, Int32) -> Object?
   private let contentType: Get
   private let isType: @convention(c) (Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Int32
-  private let textOfPart: TakeString
+  private let getHeader: @convention(c) (Object?, UnsafePointer<CChar>?) -> UnsafePointer<CChar>?
+  private let getCharset: GetString
+  private let iconvName: @convention(c) (UnsafePointer<CChar>?) -> UnsafePointer<CChar>?
+  private let getContent: Get
+  private let newMemoryStream: @convention(c) () -> Object?
+  private let writeContent: @convention(c) (Object?, Object?) -> Int
+  private let bytesOfStream: Get
+
+  /// GLib's GByteArray.
+  private struct ByteArray {
+    var data: UnsafePointer<UInt8>?
+    var count: UInt32
+  }
 
   init() throws(ToolError) {
     let gmime = try SharedLibrary(
@@ -76,7 +89,13 @@ struct MIMELibrary {
     partAt = try gmime.function("g_mime_multipart_get_part")
     contentType = try gmime.function("g_mime_object_get_content_type")
     isType = try gmime.function("g_mime_content_type_is_type")
-    textOfPart = try gmime.function("g_mime_text_part_get_text")
+    getHeader = try gmime.function("g_mime_object_get_header")
+    getCharset = try gmime.function("g_mime_text_part_get_charset")
+    iconvName = try gmime.function("g_mime_charset_iconv_name")
+    getContent = try gmime.function("g_mime_part_get_content")
+    newMemoryStream = try gmime.function("g_mime_stream_mem_new")
+    writeContent = try gmime.function("g_mime_data_wrapper_write_to_stream")
+    bytesOfStream = try gmime.function("g_mime_stream_mem_get_byte_array")
     // GMime counts the calls.
     try gmime.function("g_mime_init", as: (@convention(c) () -> Void).self)()
     types = (
@@ -116,8 +135,11 @@ struct MIMELibrary {
 
   /// Sender, recipients, date (ISO 8601) and id of a message, those that it has.
   func fields(_ message: Object) -> [(key: String, value: String)] {
-    let addresses = [("from", getFrom(message)), ("to", getTo(message))].map { key, list in
-      (key, list.flatMap { taken(addressString($0, nil, 0)) })
+    let lists = [("from", "From", getFrom(message)), ("to", "To", getTo(message))]
+    let addresses = lists.map { key, header, list in
+      // What is no address, such as "ann at example.org" in archives of mailing lists, stays as it is.
+      let known = list.flatMap { taken(addressString($0, nil, 0)) }.flatMap { $0.isEmpty ? nil : $0 }
+      return (key, known ?? getHeader(message, header).flatMap { PlainText.line(String(cString: $0)) })
     }
     let date = getDate(message).flatMap { taken(dateString($0, "%Y-%m-%dT%H:%M:%S%:z")) }
     let id = getMessageID(message).map { String(cString: $0) }
@@ -137,7 +159,7 @@ struct MIMELibrary {
     }
     guard isInstance(object, types.textPart) != 0 else { return .other }
     if isType(type, "text", "plain") != 0 { return .plain }
-    return isType(type, "text", "html") != 0 ? .html : .other
+    return isType(type, "text", "html") != 0 ? .html : .text
   }
 
   func body(_ message: Object) -> Object? { mimePart(message) }
@@ -147,8 +169,26 @@ struct MIMELibrary {
     (0..<max(0, partCount(multipart))).compactMap { partAt(multipart, $0) }
   }
 
-  /// Returns the decoded text of a part of text; empty if it cannot be decoded.
-  func text(_ part: Object) -> String { taken(textOfPart(part)) ?? "" }
+  /// Returns the bytes of a part without its transfer encoding.
+  func content(_ part: Object) -> [UInt8] {
+    guard let content = getContent(part), let stream = newMemoryStream() else { return [] }
+    defer { unref(stream) }
+    _ = writeContent(content, stream)
+    guard let bytes = bytesOfStream(stream)?.load(as: ByteArray.self) else { return [] }
+    return Array(UnsafeBufferPointer(start: bytes.data, count: Int(bytes.count)))
+  }
+
+  /// Returns the encoding that a part of text names; nil if it names none, an unknown one, or US-ASCII, which programs
+  /// name whatever they write.
+  func encoding(_ part: Object) -> TextEncoding? {
+    guard let charset = getCharset(part), let known = iconvName(charset) else { return nil }
+    switch String(cString: charset).lowercased() {
+    case "us-ascii", "ascii": return nil
+    // Mail in GBK, which has more characters, names it.
+    case "gb2312": return TextEncoding("GB18030")
+    default: return TextEncoding(String(cString: known))
+    }
+  }
 
   private func taken(_ string: UnsafeMutablePointer<CChar>?) -> String? {
     guard let string else { return nil }

@@ -71,7 +71,7 @@ final class Mailbox {
     guard let message = try nextOfParser(problem) else { return nil }
     defer { mime.release(message) }
     let subject = mime.subject(message).flatMap { PlainText.line($0) }.map { Array($0.utf8) }
-    var text = MailText(mime)
+    var text = MailText(mime, isMbox: isMbox)
     text.append(subject ?? [])
     do throws(ToolError) {
       try text.append(partsOf: message)
@@ -193,11 +193,15 @@ final class Mailbox {
 private struct MailText {
   private(set) var bytes: [UInt8] = []
   private let mime: MIMELibrary
+  private let isMbox: Bool
 
-  init(_ mime: MIMELibrary) { self.mime = mime }
+  init(_ mime: MIMELibrary, isMbox: Bool) {
+    self.mime = mime
+    self.isMbox = isMbox
+  }
 
   /// Appends the text of all parts that have text. Of several forms of the same part, that is the plain one if it has
-  /// any.
+  /// any, else the last one with text of its own.
   mutating func append(partsOf message: MIMELibrary.Object) throws(ToolError) {
     // Without recursion: parts may be nested deeply.
     var waiting = [message]
@@ -210,22 +214,58 @@ private struct MailText {
         waiting.append(attached)
       case .multipart(let isAlternative):
         let parts = mime.parts(part)
-        let chosen = isAlternative ? parts.first { isPlainText($0) } ?? parts.last : nil
-        waiting += chosen.map { [$0] } ?? parts.reversed()
-      case .plain: append(Array(mime.text(part).utf8))
+        waiting += isAlternative ? chosen(among: parts) : parts.reversed()
+      case .plain, .text: append(lines(decoded(mime.content(part), mime.encoding(part))))
       case .html:
-        let page = Array(mime.text(part).utf8)
+        let encoding = mime.encoding(part)
+        let page = encoding == nil ? mime.content(part) : decoded(mime.content(part), encoding)
         try page.withElements { page throws(ToolError) in
-          append(try HTMLDocument(page, encoding: TextEncoding("UTF-8")).text)
+          append(try HTMLDocument(page, encoding: encoding == nil ? nil : TextEncoding("UTF-8")).text)
         }
       case .other: break
       }
     }
   }
 
+  /// Returns the form of a part to read, or none.
+  private func chosen(among forms: [MIMELibrary.Object]) -> [MIMELibrary.Object] {
+    if let plain = forms.first(where: isPlainText) { return [plain] }
+    // Invitations have a calendar as the last form.
+    let page = forms.last {
+      switch mime.kind($0) {
+      case .html, .multipart: true
+      default: false
+      }
+    }
+    return (page ?? forms.last).map { [$0] } ?? []
+  }
+
   private func isPlainText(_ part: MIMELibrary.Object) -> Bool {
     guard case .plain = mime.kind(part) else { return false }
-    return !PlainText.isBlank(mime.text(part).utf8)
+    return !PlainText.isBlank(decoded(mime.content(part), mime.encoding(part)))
+  }
+
+  /// Returns a part's text in UTF-8. The encoding that a part names is often wrong.
+  private func decoded(_ content: [UInt8], _ named: TextEncoding?) -> [UInt8] {
+    let text = content.withElements { content in
+      let known = named.map { $0.decoded(content) }
+      if let known, known.isValid { return known.text }
+      if content.isValidUTF8 { return Array(content) }
+      if let known, named?.isUTF8 == false { return known.text }
+      return TextEncoding("WINDOWS-1252")?.decoded(content).text ?? Array(content)
+    }
+    return WindowsCharacters.replacingControls(in: text)
+  }
+
+  /// Returns the text without the mark of mbox files before lines such as ">From here on".
+  private func lines(_ text: [UInt8]) -> [UInt8] {
+    guard isMbox else { return text }
+    let newline = UInt8(ascii: "\n")
+    return Array(
+      text.split(separator: newline, omittingEmptySubsequences: false).map { line in
+        let unmarked = line.drop { $0 == UInt8(ascii: ">") }
+        return unmarked.count < line.count && unmarked.starts(with: "From ".utf8) ? line.dropFirst() : line
+      }.joined(separator: [newline]))
   }
 
   /// Appends a part's text, with line feeds as ends of lines, after a blank line.
@@ -233,7 +273,8 @@ private struct MailText {
     if PlainText.isBlank(text) { return }
     if !bytes.isEmpty { bytes += "\n\n".utf8 }
     let carriageReturn = UInt8(ascii: "\r")
-    bytes += text.lazy.filter { $0 != carriageReturn }
+    // Zeros end texts in SQLite.
+    bytes += text.lazy.filter { $0 != carriageReturn }.map { $0 == 0 ? UInt8(ascii: " ") : $0 }
     while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
   }
 }

@@ -115,28 +115,13 @@ struct SourceReading {
     guard text.isDecodable, text.bytes.isValidUTF8 else {
       throw ToolError(.input, "\(shown): \(text.encoding.flaw)")
     }
-    try writer.add(text.bytes, title: Self.heading(text.bytes), hasLines: true)
+    try writer.add(text.bytes, title: DocumentTitle(text.bytes, named: name).bytes, hasLines: true)
     withExtendedLifetime(text) {}
   }
 
   private static func recordFormat(_ name: String) -> RecordFormat? {
     if [".jsonl", ".ndjson"].contains(where: name.hasSuffix) { return .jsonLines }
     return [".csv", ".tsv"].contains(where: name.hasSuffix) ? RecordFormat(fileName: name) : nil
-  }
-
-  /// Returns the text of Markdown's first heading if nothing but empty lines is before it.
-  private static func heading(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-    let ends = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
-    let byteOrderMark = text.starts(with: Array("\u{FEFF}".utf8)) ? 3 : 0
-    var line = text.dropFirst(byteOrderMark).prefix(200).drop(while: ends.contains).prefix {
-      !ends.contains($0)
-    }
-    guard line.starts(with: "# ".utf8) else { return nil }
-    // A longer heading ends before a character.
-    if line.endIndex < text.count { while text[line.endIndex] & 0xC0 == 0x80 { line.removeLast() } }
-    var title: [UInt8] = []
-    PlainText.append(line.dropFirst(2), to: &title)
-    return title
   }
 
   // MARK: - Records

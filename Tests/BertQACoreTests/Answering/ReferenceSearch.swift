@@ -29,6 +29,9 @@ struct ReferenceSearch {
 
   /// A span that may be an answer.
   private struct Candidate {
+    /// Of its tokens.
+    var tokens: TextRange
+    /// Without the dot of the sentence before.
     var bytes: TextRange
     var text: String
     var scores: Scores
@@ -161,7 +164,7 @@ struct ReferenceSearch {
     var taken: [Candidate] = []
     let most = asked.comparesRawScores ? options.topK : 2 * options.topK + 50
     for candidate in candidates where taken.count < most {
-      if taken.contains(where: { Self.overlap($0, candidate) }) { continue }
+      if taken.contains(where: { Self.overlap($0.tokens, candidate.tokens) }) { continue }
       if !asked.comparesRawScores, Set(taken.map(\.text)).count == options.topK { break }
       taken.append(candidate)
     }
@@ -195,17 +198,20 @@ struct ReferenceSearch {
       while first > 0, asked.isSameWord[first] { first -= 1 }
       while last + 1 < asked.tokens.count, asked.isSameWord[last + 1] { last += 1 }
     }
-    let bytes = TextRange(start: Int(asked.tokens.starts[first]), end: Int(asked.tokens.ends[last]))
-    let text = bytes.text(in: asked.document)
+    let tokens = TextRange(start: Int(asked.tokens.starts[first]), end: Int(asked.tokens.ends[last]))
+    var bytes = tokens
+    var text = tokens.text(in: asked.document)
     if asked.options.alignsToWords, text.allSatisfy({ ".? \u{FFFD}".contains($0) }) { return nil }
+    while asked.options.alignsToWords, text.hasPrefix(". ") {
+      text.removeFirst(2)
+      bytes = TextRange(start: bytes.start + 2, end: bytes.end)
+    }
     let inner = text.lowercased().drop { $0 == "." }.reversed().drop { $0 == "." }
     let normalized = inner.isEmpty ? text.lowercased() : String(inner.reversed())
-    return Candidate(bytes: bytes, text: normalized, scores: scores)
+    return Candidate(tokens: tokens, bytes: bytes, text: normalized, scores: scores)
   }
 
-  private static func overlap(_ a: Candidate, _ b: Candidate) -> Bool {
-    a.bytes.start < b.bytes.end && b.bytes.start < a.bytes.end
-  }
+  private static func overlap(_ a: TextRange, _ b: TextRange) -> Bool { a.start < b.end && b.start < a.end }
 
   /// Equal answers of several sections as one.
   private static func merged(
@@ -249,7 +255,7 @@ struct ReferenceSearch {
     }.map(\.element)
     var kept: [Candidate] = []
     for answer in ordered where kept.count < asked.options.topK {
-      if !kept.contains(where: { overlap($0, answer) }) { kept.append(answer) }
+      if !kept.contains(where: { overlap($0.bytes, answer.bytes) }) { kept.append(answer) }
     }
     return kept
   }

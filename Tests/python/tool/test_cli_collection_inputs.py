@@ -31,6 +31,49 @@ def test_html(tmp_path):
     assert "var a" not in text and "Home" not in text and "Lark was built\nin 1912." in text
 
 
+@pytest.mark.parametrize(
+    "page, text",
+    [
+        ("<p>Run:<pre>\nmake\tall\n\n  make test \n</pre>Done.", "Run:\n\nmake\tall\n\n  make test\n\nDone."),
+        (
+            "<table><caption>Prices<tr><th>Pear<td> 2 <td><tr><td>Fig<td>3</table>after",
+            "Prices\n\nPear\t2\nFig\t3\n\nafter",
+        ),
+        (
+            "<table><tr><td><p>Pear</p></td><td><p>2</p></td></tr><tr><td><p>a</p><p>b</p></td><td>c</td></tr></table>",
+            "Pear\t2\na\n\nb\n\nc",
+        ),
+        ("<p hidden>a<p style='color: red; display : none'>b<div hidden><pre>c</pre></div> <b>d\n e</b>", "d e"),
+        ("<fieldset><legend>Name</legend>Ann</fieldset><center>Bob</center>Carla", "Name\n\nAnn\n\nBob\n\nCarla"),
+        ("<audio>no sound</audio><datalist><option>x</datalist>a", "a"),
+        ("don&#146;t &#150; stop", "don\u2019t \u2013 stop"),
+    ],
+)
+def test_text_of_pages(tmp_path, page, text):
+    (tmp_path / "page.html").write_text(page)
+    run("index", "--words-only", tmp_path / "x.db", tmp_path / "page.html")
+    assert rows(tmp_path / "x.db", "SELECT text FROM passages") == [(text,)]
+
+
+@pytest.mark.parametrize(
+    "charset, encoding, text",
+    [
+        ("iso-8859-1", "windows-1252", "\u201cIt costs 5 \u20ac\u201d"),
+        (None, "windows-1252", "don\u2019t"),
+        ("iso-8859-1", "utf-8", "Zo\u00eb"),
+        ("iso-2022-jp", "iso-2022-jp", "\u6771\u4eac"),
+        ("utf-16", "utf-8", "a lamp"),
+        ("koi8-r", "koi8-r", "\u041c\u043e\u0441\u043a\u0432\u0430"),
+    ],
+)
+def test_encodings_of_pages(tmp_path, charset, encoding, text):
+    page = tmp_path / "page.html"
+    declared = f"<meta charset={charset}>" if charset else ""
+    page.write_bytes(f"<head>{declared}<title>{text}</title></head><p>{text}".encode(encoding))
+    run("index", "--words-only", tmp_path / "x.db", page)
+    assert rows(tmp_path / "x.db", "SELECT d.title, p.text FROM documents d, passages p") == [(text, text)]
+
+
 def test_a_page_that_libxml2_would_cut(tmp_path):
     """It reads 10 MB of text between two tags."""
     path, page = tmp_path / "pages.db", tmp_path / "log.html"
@@ -132,6 +175,54 @@ def test_mail(tmp_path):
     assert found.count("\n") == 1 and "boiler.eml" in found
     assert run("search", "--field", "from=*carla*", path, "roses", code=1)[0] == ""
     assert "NAME=PATTERN" in run("search", "--field", "from", path, "roses", code=2)[1]
+
+
+@needs_gmime
+@pytest.mark.parametrize(
+    "kind, content, text",
+    [
+        ("text/plain", "Zo\u00eb".encode(), "Zo\u00eb"),
+        ("text/plain; charset=us-ascii", "Zo\u00eb".encode(), "Zo\u00eb"),
+        ("text/plain; charset=utf-8", "\u201cZo\u00eb\u201d".encode("cp1252"), "\u201cZo\u00eb\u201d"),
+        ("text/plain; charset=iso-8859-1", "\u201cZo\u00eb\u201d".encode("cp1252"), "\u201cZo\u00eb\u201d"),
+        ("text/plain; charset=no-such", "Zo\u00eb".encode("latin-1"), "Zo\u00eb"),
+        ("text/plain; charset=gb2312", "\u6731\u9555\u57fa".encode("gbk"), "\u6731\u9555\u57fa"),
+        ("text/plain; charset=koi8-r", "\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
+        ("text/plain", b"a\0b", "a b"),
+        ("text/html", "<meta charset=koi8-r><p>\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
+        ("text/html; charset=koi8-r", "<p>\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
+        ("text/x-patch", b"+ a lamp", "+ a lamp"),
+        ("text/calendar", b"SUMMARY:Lamps", "SUMMARY:Lamps"),
+        ("image/svg+xml", b"<svg>", ""),
+    ],
+)
+def test_parts_of_mail(tmp_path, kind, content, text):
+    header = f"Subject: lamp\nMIME-Version: 1.0\nContent-Type: {kind}\nContent-Transfer-Encoding: 8bit\n\n"
+    (tmp_path / "a.eml").write_bytes(header.encode() + content)
+    run("index", "--words-only", tmp_path / "x.db", tmp_path / "a.eml")
+    assert rows(tmp_path / "x.db", "SELECT text FROM passages") == [(f"lamp\n\n{text}".strip(),)]
+
+
+@needs_gmime
+def test_archives_of_mail(tmp_path):
+    """Marked lines of mbox files, addresses that are none, and an invitation whose last form is a calendar."""
+    invitation = message(
+        "", ("html", "<p>Come at ten.", "utf-8", "7bit"), ("calendar", "SUMMARY:x", "utf-8", "7bit")
+    )
+    (tmp_path / "list.txt").write_text(
+        "From ann at example.org  Fri May  3 10:00:00 2024\nFrom: ann at example.org (Ann Smith)\nSubject: lamp\n\n"
+        ">From here on it is green.\n>>From me\n> From you\n>From\n\n"
+        f"From bob Fri May  3 10:00:00 2024\nFrom: Bob <bob@example.org>\n{invitation}"
+    )
+    run("index", "--words-only", tmp_path / "x.db", tmp_path / "list.txt")
+    fields = "json_extract(d.fields, '$.from')"
+    found = rows(
+        tmp_path / "x.db", f"SELECT {fields}, p.text FROM documents d JOIN passages p ON p.document = d.id"
+    )
+    assert found == [
+        ("ann at example.org (Ann Smith)", "lamp\n\nFrom here on it is green.\n>From me\n> From you\n>From"),
+        ("Bob <bob@example.org>", "Come at ten."),
+    ]
 
 
 @needs_gmime
@@ -300,6 +391,33 @@ def test_byte_order_marks_and_empty_headings(tmp_path):
         (None, 0, "#  \n\nThe gnu runs."),
         (None, 0, "The elk eats."),
     ]
+
+
+@pytest.mark.parametrize(
+    "name, text, title",
+    [
+        ("a.md", "# The owl #\n\nIt sleeps.", "The owl"),
+        ("a.md", "# F#\n## Types\n", "F#"),
+        ("a.md", "\r\nThe owl\r\n=======\r\n\r\nIt sleeps.\r\n", "The owl"),
+        ("a.md", "---\ntags: [x]\ntitle: 'The owl: a life'\n---\n# Another\n", "The owl: a life"),
+        ("a.md", "---\ntags: [x]\n---\n\n# The owl\n", "The owl"),
+        ("a.md", "<!-- a\ncomment -->\n[![Build](x)](y)\n\n# The owl\n", "The owl"),
+        ("a.rst", ".. _owl:\n.. Copyright\n   Ann\n\n*******\nThe owl\n*******\n", "The owl"),
+        ("a.rst.gz", "The owl\n~~~~~~~\n", "The owl"),
+        ("README", "The owl\n-------\n", "The owl"),
+        ("notes.txt", "# The owl\n\nIt sleeps.", "The owl"),
+        ("notes.txt", "# The settings\n# of the owl\nowl = 1\n", None),
+        ("notes.txt", "The owl sleeps.\n\n-----\n", None),
+        ("a.md", "-----\n\n# The owl\n", None),
+        ("owl.conf", "# The settings\nowl = 1\n", None),
+        ("owl.py", "# -*- coding: utf-8 -*-\nowl = 1\n", None),
+    ],
+)
+def test_titles_of_texts(tmp_path, name, text, title):
+    data = text.encode()
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    run("index", "--words-only", tmp_path / "x.db", tmp_path / name)
+    assert rows(tmp_path / "x.db", "SELECT title FROM documents") == [(title,)]
 
 
 def test_long_headings_end_before_a_character(tmp_path):

@@ -21,7 +21,7 @@ struct ExpressionFinder {
   private func expression(across cut: Int) -> Range<Int>? {
     guard cut > 0, cut < text.count else { return nil }
     return url(across: cut) ?? email(across: cut) ?? identifier(across: cut) ?? name(across: cut)
-      ?? number(across: cut) ?? abbreviation(across: cut)
+      ?? number(across: cut) ?? abbreviation(across: cut) ?? option(across: cut) ?? hyphenated(across: cut)
   }
 
   static func isInside(_ cut: Int, _ range: Range<Int>) -> Bool {
@@ -161,6 +161,69 @@ struct ExpressionFinder {
 
   private func isAbbreviationByte(_ byte: UInt8) -> Bool {
     TextBytes.isLetter(byte) || byte == UInt8(ascii: ".")
+  }
+
+  // MARK: - Options, hyphenation
+
+  private static let longestOption = 64
+
+  /// Matches an option of a command: `-x`, `--dry-run`.
+  private func option(across cut: Int) -> Range<Int>? {
+    var begin = cut
+    while begin > 0, cut - begin < Self.longestOption, isOptionByte(text[begin - 1]) { begin -= 1 }
+    var name = begin
+    while text[name] == UInt8(ascii: "-") { name += 1 }
+    var end = max(cut, name)
+    while end - begin < Self.longestOption, isOptionByte(text[end]) { end += 1 }
+    while end > name, text[end - 1] == UInt8(ascii: "-") { end -= 1 }
+    // A single dash before a word may be a dash or a list's mark.
+    guard name - begin == 2 || name - begin == 1 && end - name == 1, TextBytes.isLetter(text[name]),
+      !text.isWordByte(begin - 1), text[begin - 1] < 0x80
+    else { return nil }
+    return begin..<end
+  }
+
+  private func isOptionByte(_ byte: UInt8) -> Bool {
+    TextBytes.isLetter(byte) || TextBytes.isDigit(byte) || byte == UInt8(ascii: "-")
+  }
+
+  /// No word is longer, in bytes, nor a line's indentation.
+  private static let longestPart = 48
+
+  /// Matches a word that a hyphen divides at the end of a line.
+  private func hyphenated(across cut: Int) -> Range<Int>? {
+    let low = max(1, cut - 2 * Self.longestPart)
+    let high = min(text.count - 1, cut + Self.longestPart)
+    guard low < high else { return nil }
+    for line in low..<high where text[line] == 0x0A {
+      let hyphen = text[line - 1] == 0x0D ? line - 1 : line
+      // Also U+2010 and the soft hyphen.
+      guard
+        text[hyphen - 1] == UInt8(ascii: "-") || text.has("\u{2010}", at: hyphen - 3)
+          || text.has("\u{AD}", at: hyphen - 2)
+      else { continue }
+      var begin = hyphen
+      while begin > 0, hyphen - begin < Self.longestPart, isPartByte(text[begin - 1]) { begin -= 1 }
+      var next = line + 1
+      while next - line < Self.longestPart, text[next] == 0x20 || text[next] == 0x09 { next += 1 }
+      var end = next
+      while end - next < Self.longestPart, isPartByte(text[end]) { end += 1 }
+      let isWord = TextBytes.isLetter(text[begin]) || text[begin] >= 0x80
+      guard isWord, isLowercase(next),
+        Self.isInside(cut, begin..<end)
+      else { continue }
+      return begin..<end
+    }
+    return nil
+  }
+
+  /// True for a lower-case letter of ASCII, or any other letter.
+  private func isLowercase(_ position: Int) -> Bool {
+    text[position] & 0x20 != 0 && TextBytes.isLetter(text[position]) || text.nameLetter(at: position) > 0
+  }
+
+  private func isPartByte(_ byte: UInt8) -> Bool {
+    TextBytes.isLetter(byte) || byte >= 0x80 || byte == UInt8(ascii: "-")
   }
 
   func isBlank(_ byte: UInt8) -> Bool { byte <= 0x20 }

@@ -40,6 +40,12 @@ extension SentenceFinder {
       appendix class figure grade group hepatitis option part plan section type vitamin
       """)
 
+  /// Nouns that a number with a dot follows at the beginning of a sentence: `Step 1. Open it.`
+  private static let numbered = Set(
+    words: """
+      appendix article chapter clause exhibit figure part question rule section step table
+      """)
+
   private static let longest = 12
 
   /// True if the dot at `dot`, which white space follows, belongs to an abbreviation, initial or number.
@@ -63,6 +69,8 @@ extension SentenceFinder {
       return word.first?.isLowercase == true && parts.count == 2 && parts[1] != "m" || !isStarter(at: next)
     }
     if word.count == 1 { return isInitial(start: start, dot: dot, content: content, next: next) }
+    // II. Results
+    if word.allSatisfy({ "IVXLC".contains($0) }), isFirst(start, content: content) { return true }
     if Self.leadingNumbers.contains(word) || word.hasSuffix("str") {
       let marks = TextBytes(bytes: text)
       return marks.isDigit(next) || marks[next] == UInt8(ascii: "#") || marks[next] == UInt8(ascii: "+")
@@ -75,21 +83,47 @@ extension SentenceFinder {
     return properties.isAlphabetic || properties.generalCategory == .nonspacingMark
   }
 
-  /// True for a list number at the beginning of a sentence, or for a German date.
+  /// True for a number of a list or a heading at the beginning of a sentence, such as `2.1.3.`, or for a German date.
   private func isOrdinal(dot: Int, content: Int, next: Int) -> Bool {
     var start = dot
-    while start > 0, TextBytes.isDigit(text[start - 1]) {
-      start -= 1
-      if dot - start > 3 { return false }
+    var part = dot
+    while start > 0 {
+      if TextBytes.isDigit(text[start - 1]) {
+        start -= 1
+        if part - start > 3 { return false }
+      } else if start < part, text[start - 1] == UInt8(ascii: "."), dot - start < Self.longest {
+        start -= 1
+        part = start
+      } else {
+        break
+      }
     }
     if start == dot { return false }
-    return start == content || dot - start < 3 && Self.germanDates.contains(word(at: next))
+    if isFirst(start, content: content) || isNumbered(start, content: content) { return true }
+    return part == dot && dot - start < 3 && Self.germanDates.contains(word(at: next))
+  }
+
+  /// True if nothing but marks of lists, headings and emphasis is before a place in its sentence.
+  private func isFirst(_ start: Int, content: Int) -> Bool {
+    start >= content && text[content..<start].allSatisfy { " *_#>-([\"".utf8.contains($0) }
+  }
+
+  /// True if a noun such as `Step` is before a number, at the beginning of the sentence.
+  private func isNumbered(_ number: Int, content: Int) -> Bool {
+    let word = wordBefore(number, content: content).word
+    guard Self.numbered.contains(word.lowercased()), number > content, text[number - 1] == UInt8(ascii: " ")
+    else {
+      return false
+    }
+    return isFirst(number - 1 - word.utf8.count, content: content)
   }
 
   /// True if a single letter is the initial of a name or an abbreviation rather than a sentence's last word.
   private func isInitial(start: Int, dot: Int, content: Int, next: Int) -> Bool {
     let letter = UTF8Codec.decode(text, at: start)
     guard letter.scalar < 0xE00 else { return false }
+    // A. Terms, Q. Who pays?
+    if isFirst(start, content: content) { return true }
     let isLower = letter.unicodeScalar.properties.isLowercase
     let isBeforeDigit = TextBytes(bytes: text).isDigit(next)
     if start > content, let before = unit(before: start), !before.isWhiteSpace {
@@ -107,9 +141,10 @@ extension SentenceFinder {
     if isLower {
       if previous.endsInDigit { return false }
       return isBeforeDigit || letter.scalar == UInt32(UInt8(ascii: "v")) || 0x400...0x52F ~= letter.scalar
-        || start == content
     }
-    if isBeforeDigit || isStarter(at: next) { return false }
+    // Abs. 1 S. 2
+    if isBeforeDigit { return letter.scalar == UInt32(UInt8(ascii: "S")) && previous.endsInDigit }
+    if isStarter(at: next) { return false }
     return !Self.lettered.contains(previous.word)
   }
 

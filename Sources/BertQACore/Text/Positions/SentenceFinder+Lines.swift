@@ -81,7 +81,8 @@ private struct Line {
 
   var isBullet: Bool {
     let unit = UTF8Codec.decode(text.bytes, at: min(start, text.count - 1))
-    return "-*+•‣⁃▪●◦–—".unicodeScalars.contains(unit.unicodeScalar) && Self.isSpace(text[start + unit.size])
+    return "-*+•‣⁃▪●◦–—·○■□◆◇►▶➢➤→✓✔\u{F0A7}\u{F0B7}".unicodeScalars.contains(unit.unicodeScalar)
+      && Self.isSpace(text[start + unit.size])
   }
 
   /// True if both lines are of a comment in C, where each begins with an asterisk.
@@ -90,15 +91,22 @@ private struct Line {
       && text[next.start + 2] & 0x20 != 0
   }
 
-  /// Matches `1.`, `1)`, `a)`, `(a)`, `(iv)`.
+  /// Matches `1.`, `2.1.3.`, `II.`, `1)`, `a)`, `(a)`, `(iv)`.
   var isNumbered: Bool {
     var position = start
     if text[position] == UInt8(ascii: "(") { position += 1 }
-    let first = position
-    while text.isAlphanumeric(position), position - first < 4 { position += 1 }
+    var first = position
+    while text.isAlphanumeric(position), position - first < 4 {
+      position += 1
+      if text[position] == UInt8(ascii: "."), text.isDigit(position - 1), text.isDigit(position + 1) {
+        position += 1
+        first = position
+      }
+    }
     guard position > first, Self.isSpace(text[position + 1]) else { return false }
     return text[position] == UInt8(ascii: ")")
-      || text[position] == UInt8(ascii: ".") && text.isDigit(position - 1)
+      || text[position] == UInt8(ascii: ".")
+        && (text.isDigit(position - 1) || (first..<position).allSatisfy { "IVX".utf8.contains(text[$0]) })
   }
 
   /// Matches `Date of birth: 1984`, `**Date:** 1984` and `Notes:`.

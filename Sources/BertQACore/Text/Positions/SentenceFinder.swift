@@ -244,6 +244,7 @@ extension SentenceFinder {
   private func isCloser(_ unit: DecodedScalar, at position: Int, limit: Int) -> Bool {
     switch unit.scalar {
     case 0x22, 0x27, 0x29, 0x5D, 0x7D: return true  // " ' ) ] }
+    case 0x2A, 0x5F, 0x60: return true  // Markdown's * _ `
     case ..<0x80: return false
     default: break
     }

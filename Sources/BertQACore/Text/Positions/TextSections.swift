@@ -2,7 +2,7 @@
 ///
 /// A section ends before a heading or after a blank line if one is in its last 40 %, else after a sentence in its
 /// last half, else after the last sentence that it contains. A heading stays with what follows it. Sections share
-/// tokens only inside a sentence that is longer than a section; such a sentence is cut between lines or words. The
+/// tokens only inside a sentence that is longer than a section; such a sentence is cut between lines, else words. The
 /// last two sections share the rest of the text about equally.
 struct TextSections: Sendable {
   /// What begins at a token, from weak to strong.
@@ -51,9 +51,9 @@ struct TextSections: Sendable {
       // A word that is longer than half of a section is cut.
       if !isWordStart(end, of: text) { end = section.longSentenceEnd }
       ranges.append(first..<end)
-      var next = max(section.longSentenceStart, end - min(overlap, room / 2))
-      while next < end, !isWordStart(next, of: text) { next += 1 }
-      first = next
+      let next = max(section.longSentenceStart, end - min(overlap, room / 2))..<end
+      let line = next.first { boundaries[$0] >= Boundary.line.rawValue }
+      first = line ?? next.first { isWordStart($0, of: text) } ?? end
     }
     try ranges.makeRoom(for: 1, monitor)
     ranges.append(first..<boundaries.count)

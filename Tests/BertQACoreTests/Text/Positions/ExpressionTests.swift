@@ -49,6 +49,18 @@ import Testing
     ("on 31/«12»/2026", "31/12/2026"),
     ("a share of «12».5%, then", "12.5%"),
     ("a share of 12.«5» %", "12.5 %"),
+    // Options and divided words.
+    ("use --«dry-run», or", "--dry-run"),
+    ("use [--«exclude-caches»-all]", "--exclude-caches-all"),
+    ("a «-»x or -y", "-x"),
+    ("a -«x».", "-x"),
+    ("list: -«apples» and", "apples"),
+    ("and the two—«this» one", "this"),
+    ("pre--«this» one", "this"),
+    ("it is «im-»\n    portant to", "im-\n    portant"),
+    ("su‐\r\n\t«per» user", "su‐\r\n\tper"),
+    ("the years «1990-»\nthey", "1990-"),
+    ("in the «North-»\nEast", "North-"),
     // Paths.
     ("in «/etc/apt/sources».list, say", "/etc/apt/sources.list"),
     ("in /etc/apt/«sources.list».", "/etc/apt/sources.list"),
@@ -158,5 +170,45 @@ import Testing
         }
       }
     }
+  }
+
+  /// Returns the part in «» without stray marks, and with those it lacks.
+  static func paired(_ marked: String) -> String {
+    let parts = marked.components(separatedBy: ["«", "»"])
+    let text = Array(parts.joined().utf8)
+    let start = parts[0].utf8.count
+    return text.withUnsafeBufferPointer {
+      ExpressionFinder(text: TextBytes(bytes: $0))
+        .withoutStrayMarks(TextRange(start: start, end: start + parts[1].utf8.count))
+    }.text(in: text)
+  }
+
+  @Test(arguments: [
+    ("140 lb («64 kg)», with", "64 kg"),
+    ("140 lb «(64 kg»), with", "64 kg"),
+    ("in «Article 101(1»), which", "Article 101(1)"),
+    ("((«p − 1)! + 1») is", "(p − 1)! + 1"),
+    ("in «f((a, b»)) there", "f((a, b))"),
+    ("to «abe@example.org>».", "abe@example.org>"),
+    ("to «<abe@example.org»>.", "<abe@example.org>"),
+    ("if «a > b» and", "a > b"),
+    ("a) «the first), b)» c", "the first), b"),
+    ("it was «good :)» then", "good :)"),
+    ("says \"«trixie/sid\"».", "trixie/sid"),
+    ("\"«You\" is you», if", "\"You\" is you"),
+    ("it «says \"no»\" to", "says \"no\""),
+    ("a screen of «13\"» or", "13\""),
+    ("“«We» came”, he", "We"),
+    ("he said «“we came»”", "we came"),
+    ("ask ``«brew install fish`»`", "brew install fish"),
+    ("they left«. The others stayed» here", "The others stayed"),
+    ("items\n«* Milk,» bread", "Milk"),
+    ("| a «| b |» c |", "b"),
+    ("at «-5 °C» or", "-5 °C"),
+    ("Ça va, «bonjour !» Oui", "bonjour !"),
+    ("((((((((((«x))))))))))» y", "x))"),
+  ])
+  func marksComeInPairs(marked: String, expected: String) {
+    #expect(Self.paired(marked) == expected)
   }
 }

@@ -57,6 +57,9 @@ import Testing
   @Test func aLongSentenceIsCutAtALineThenAtAWord() throws {
     let lines = [7, 7, 7, 7].map { String(repeating: "w ", count: $0) }.joined(separator: "\n")
     #expect(try Self.ranges(lines, room: 10).1 == [0..<7, 7..<14, 14..<21, 21..<28])
+    // What is shared begins with a line, too.
+    #expect(try Self.ranges(lines, room: 16, overlap: 10).1 == [0..<14, 7..<21, 14..<28])
+    #expect(try Self.ranges(lines, room: 16, overlap: 3).1 == [0..<14, 11..<21, 18..<28])
     // A word of three tokens.
     let words = String(repeating: "wxx ", count: 9)
     #expect(try Self.ranges(words, room: 10).1 == [0..<9, 9..<18, 18..<27])

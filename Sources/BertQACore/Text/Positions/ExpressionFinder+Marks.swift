@@ -1,0 +1,178 @@
+/// Brackets, quotes and punctuation at the edges of an answer, which have no part in it: `(1834`, `64 kg)`, `, a town`.
+extension ExpressionFinder {
+  /// Pairs are seldom nested deeper.
+  private static let mostMarks = 8
+
+  /// Returns the range without brackets and quotes at its edges that lack their partner, and without the punctuation of
+  /// the text around it. If one inside lacks its partner and that is adjacent, the range includes it. O(range).
+  func withoutStrayMarks(_ range: TextRange) -> TextRange {
+    var range = range
+    for _ in 0..<Self.mostMarks {
+      let next = trimmed(paired(range) ?? range)
+      if next == range { break }
+      range = next
+    }
+    return range
+  }
+
+  // MARK: - Pairs
+
+  private struct Mark {
+    let scalar: UInt32
+    let range: Range<Int>
+  }
+
+  /// Returns the range with one mark more or less; nil if it needs none.
+  private func paired(_ range: TextRange) -> TextRange? {
+    var opened: [Mark] = []
+    var closed: [Mark] = []
+    /// By quotation mark: the last one, if their number is odd.
+    var quotes: [UInt32: Mark] = [:]
+    var first: Mark?
+    var last: Mark?
+    var position = range.start
+    while position < range.end {
+      let unit = UTF8Codec.decode(text.bytes, at: position)
+      let mark = Mark(scalar: unit.scalar, range: position..<position + unit.size)
+      position += unit.size
+      if first == nil { first = mark }
+      last = mark
+      switch unit.scalar {
+      case 0x22, 0x60: if quotes.removeValue(forKey: unit.scalar) == nil { quotes[unit.scalar] = mark }
+      case _ where Self.closer(of: unit.scalar) != nil: opened.append(mark)
+      case let closer where Self.isCloser(closer):
+        if let open = opened.last, Self.closer(of: open.scalar) == closer {
+          opened.removeLast()
+        } else {
+          closed.append(mark)
+        }
+      default: break
+      }
+    }
+    guard let first, let last else { return nil }
+    let (before, behind) = (self.mark(before: range.start), mark(at: range.end))
+    if let open = opened.last {
+      if open.range.upperBound == range.end {
+        return TextRange(start: range.start, end: open.range.lowerBound)
+      }
+      if open.range.lowerBound == range.start, open.scalar != UInt32(UInt8(ascii: "<")) {
+        return TextRange(start: open.range.upperBound, end: range.end)
+      }
+      if let behind, behind.scalar == Self.closer(of: open.scalar) {
+        return TextRange(start: range.start, end: behind.range.upperBound)
+      }
+    }
+    if let close = closed.first, let end = closed.last {
+      if close.range.lowerBound == range.start {
+        return TextRange(start: close.range.upperBound, end: range.end)
+      }
+      if end.range.upperBound == range.end, !isFace(end.range.lowerBound) {
+        return TextRange(start: range.start, end: end.range.lowerBound)
+      }
+      if let before, Self.closer(of: before.scalar) == close.scalar {
+        return TextRange(start: before.range.lowerBound, end: range.end)
+      }
+    }
+    for scalar: UInt32 in [0x22, 0x60] where quotes[scalar] != nil {
+      if first.scalar == scalar { return TextRange(start: first.range.upperBound, end: range.end) }
+      // Inches are written with it.
+      if last.scalar == scalar, !text.isDigit(last.range.lowerBound - 1) {
+        return TextRange(start: range.start, end: last.range.lowerBound)
+      }
+      if behind?.scalar == scalar { return TextRange(start: range.start, end: range.end + 1) }
+      if before?.scalar == scalar { return TextRange(start: range.start - 1, end: range.end) }
+    }
+    return nil
+  }
+
+  private func mark(at position: Int) -> Mark? {
+    guard position < text.count else { return nil }
+    let unit = UTF8Codec.decode(text.bytes, at: position)
+    return Mark(scalar: unit.scalar, range: position..<position + unit.size)
+  }
+
+  private func mark(before position: Int) -> Mark? {
+    guard let unit = SentenceFinder(text: text.bytes).unit(before: position) else { return nil }
+    return Mark(scalar: unit.scalar, range: position - unit.size..<position)
+  }
+
+  private static func closer(of scalar: UInt32) -> UInt32? {
+    switch scalar {
+    case 0x28: 0x29  // ( )
+    case 0x3C: 0x3E  // < >
+    case 0x5B: 0x5D  // [ ]
+    case 0x7B: 0x7D  // { }
+    case 0xAB: 0xBB  // « »
+    case 0x201C: 0x201D  // “ ”
+    default: nil
+    }
+  }
+
+  /// True for the second mark of a pair; not for `>`, which is more often an arrow or a comparison.
+  private static func isCloser(_ scalar: UInt32) -> Bool {
+    switch scalar {
+    case 0x29, 0x5D, 0x7D, 0xBB, 0x201D: true
+    default: false
+    }
+  }
+
+  /// True if a bracket ends a face such as `:)` or `;-)`.
+  private func isFace(_ bracket: Int) -> Bool {
+    switch text[bracket - 1] {
+    case UInt8(ascii: ":"), UInt8(ascii: ";"), UInt8(ascii: "-"), UInt8(ascii: "="): true
+    default: false
+    }
+  }
+
+  // MARK: - Punctuation
+
+  private func trimmed(_ range: TextRange) -> TextRange {
+    var (start, end) = (range.start, range.end)
+    while start < end {
+      if let size = space(from: start, to: end) {
+        start += size
+      } else if let mark = mark(at: start), Self.isSeparator(mark.scalar),
+        space(from: mark.range.upperBound, to: end) != nil
+      {
+        start = mark.range.upperBound
+      } else {
+        break
+      }
+    }
+    while end > start, let mark = mark(before: end), mark.range.lowerBound >= start {
+      let low = mark.range.lowerBound
+      if space(from: low, to: end) != nil || Self.isPause(mark.scalar)
+        || Self.isListMark(mark.scalar) && low > start && text[low - 1] <= 0x20
+      {
+        end = low
+      } else {
+        break
+      }
+    }
+    return start < end ? TextRange(start: start, end: end) : range
+  }
+
+  /// Returns the size of the white space at a place.
+  private func space(from start: Int, to end: Int) -> Int? {
+    guard start < end, case let unit = UTF8Codec.decode(text.bytes, at: start), unit.isWhiteSpace else {
+      return nil
+    }
+    return unit.size
+  }
+
+  /// Marks that stand alone between an answer and the text before it: `. ` `, ` `* ` `| `.
+  private static func isSeparator(_ scalar: UInt32) -> Bool {
+    isPause(scalar) || isListMark(scalar) || scalar == 0x21 || scalar == 0x2E || scalar == 0x3F
+  }
+
+  /// `*` `-` `|` `–` `—` `•`
+  private static func isListMark(_ scalar: UInt32) -> Bool {
+    switch scalar {
+    case 0x2A, 0x2D, 0x7C, 0x2013, 0x2014, 0x2022: true
+    default: false
+    }
+  }
+
+  /// `,` `:` and `;` end no answer.
+  private static func isPause(_ scalar: UInt32) -> Bool { scalar == 0x2C || scalar == 0x3A || scalar == 0x3B }
+}

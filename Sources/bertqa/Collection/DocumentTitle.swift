@@ -1,0 +1,113 @@
+/// The title that a text in Markdown or reStructuredText begins with.
+struct DocumentTitle {
+  private(set) var bytes: [UInt8]?
+
+  private typealias Line = ArraySlice<UInt8>
+
+  /// Texts with other endings, such as configurations, begin with comments that look like headings.
+  private static let endings: Set<String> = ["md", "markdown", "mdown", "mkd", "qmd", "rmd", "rst", "txt"]
+  /// What follows is not read.
+  private static let reach = 8192
+  /// A longer title is cut before a character.
+  private static let longest = 198
+
+  /// - Parameter name: the file's, in lower case and without the ending of a compressed file.
+  init(_ text: UnsafeBufferPointer<UInt8>, named name: String) {
+    let parts = FileWriting.split(name).name.split(separator: "." as Character)
+    guard parts.count < 2 || Self.endings.contains(String(parts[parts.count - 1])) else { return }
+    let mark = text.starts(with: "\u{FEFF}".utf8) ? 3 : 0
+    let beginning = Array(text.dropFirst(mark).prefix(Self.reach))
+    let end: UInt8 = beginning.contains(0x0A) ? 0x0A : 0x0D
+    var lines = beginning.split(separator: end, omittingEmptySubsequences: false)[...]
+    Self.skipBlank(&lines)
+    let title = Self.frontMatter(&lines) ?? Self.heading(&lines)
+    bytes = title.flatMap { Self.shown($0) }
+  }
+
+  // MARK: - Front matter
+
+  /// Returns the title of Markdown's front matter, and skips it.
+  private static func frontMatter(_ lines: inout ArraySlice<Line>) -> Line? {
+    guard lines.first.map(trimmed)?.elementsEqual("---".utf8) == true,
+      let end = lines.dropFirst().firstIndex(where: { trimmed($0).elementsEqual("---".utf8) })
+    else { return nil }
+    let title = lines[..<end].first { $0.starts(with: "title:".utf8) }
+    lines = lines[(end + 1)...]
+    guard var value = title.map({ trimmed($0.dropFirst(6)) }), !value.isEmpty else { return nil }
+    if value.count > 1, let quote = value.first, quote == value.last, "\"'".utf8.contains(quote) {
+      value = value.dropFirst().dropLast()
+    }
+    return value
+  }
+
+  // MARK: - Headings
+
+  /// Returns the text of the heading that comes first, or after comments and pictures.
+  private static func heading(_ lines: inout ArraySlice<Line>) -> Line? {
+    repeat { skipBlank(&lines) } while skipInvisible(&lines)
+    guard let first = lines.popFirst() else { return nil }
+    let second = lines.first ?? []
+    if first.starts(with: "# ".utf8) {
+      // Lines of a comment.
+      if second.starts(with: "# ".utf8) || trimmed(second).elementsEqual("#".utf8) { return nil }
+      let text = trimmed(first.dropFirst(2))
+      let marks = text.reversed().prefix { $0 == UInt8(ascii: "#") }.count
+      let rest = text.dropLast(marks)
+      return trimmed(marks == 0 || rest.last == UInt8(ascii: " ") || rest.isEmpty ? rest : text)
+    }
+    if let mark = underline(first) {
+      // reStructuredText also has lines above titles.
+      guard lines.count > 1, underline(lines[lines.startIndex + 1]) == mark else { return nil }
+      return trimmed(second)
+    }
+    return underline(second) == nil ? nil : trimmed(first)
+  }
+
+  /// Skips a comment or a line with a picture. Returns false if there is none.
+  private static func skipInvisible(_ lines: inout ArraySlice<Line>) -> Bool {
+    guard let first = lines.first else { return false }
+    if first.starts(with: "<!--".utf8) {
+      let end = lines.firstIndex { line in
+        zip(line, line.dropFirst(2)).contains { $0 == UInt8(ascii: "-") && $1 == UInt8(ascii: ">") }
+      }
+      lines = end.map { lines[($0 + 1)...] } ?? []
+      return true
+    }
+    if first.starts(with: ".. ".utf8) {
+      lines = lines.dropFirst().drop { $0.first == UInt8(ascii: " ") || $0.first == UInt8(ascii: "\t") }
+      return true
+    }
+    guard first.starts(with: "[![".utf8) || first.starts(with: "![".utf8) else { return false }
+    lines.removeFirst()
+    return true
+  }
+
+  /// Returns the mark of a line such as `====`; nil for any other line.
+  private static func underline(_ line: Line) -> UInt8? {
+    let line = trimmed(line)
+    guard line.count > 2, let mark = line.first, "=-~*^+#`".utf8.contains(mark) else { return nil }
+    return line.allSatisfy { $0 == mark } ? mark : nil
+  }
+
+  // MARK: - Lines
+
+  private static func skipBlank(_ lines: inout ArraySlice<Line>) {
+    lines = lines.drop { trimmed($0).isEmpty }
+  }
+
+  private static func trimmed(_ line: Line) -> Line {
+    var line = line.drop { $0 <= UInt8(ascii: " ") }
+    while let last = line.last, last <= UInt8(ascii: " ") { line.removeLast() }
+    return line
+  }
+
+  private static func shown(_ line: Line) -> [UInt8]? {
+    var end = line.prefix(longest)
+    if let next = line.dropFirst(longest).first, next & 0xC0 == 0x80 {
+      while let last = end.popLast(), last & 0xC0 == 0x80 {}
+    }
+    var title: [UInt8] = []
+    PlainText.append(end, to: &title)
+    return title
+  }
+}

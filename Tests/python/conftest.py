@@ -3,6 +3,7 @@
 import collections
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -25,6 +26,8 @@ os.environ["BERTQA_LIBRARY"] = str(PREFIX / "lib" / "libbertqa.so.1")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PACKAGE), os.environ.get("PYTHONPATH")]))
 os.environ.pop("BERTQA_MODEL", None)
 sys.path.insert(0, str(PACKAGE))
+# A shell starts programs in the background with SIGINT ignored, and so would their children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # What Tests/python/training tests.
 sys.path += [str(ROOT / "training"), str(ROOT / "Benchmarks")]
 

@@ -9,7 +9,7 @@ extension ExpressionFinder {
     var range = range
     for _ in 0..<Self.mostMarks {
       let next = trimmed(paired(range) ?? range)
-      if next == range { break }
+      if next == range || next.start == next.end { break }
       range = next
     }
     return range
@@ -26,8 +26,8 @@ extension ExpressionFinder {
   private func paired(_ range: TextRange) -> TextRange? {
     var opened: [Mark] = []
     var closed: [Mark] = []
-    /// By quotation mark: the last one, if their number is odd.
-    var quotes: [UInt32: Mark] = [:]
+    /// By kind of quotation mark.
+    var quotes: [UInt32: Int] = [:]
     var first: Mark?
     var last: Mark?
     var position = range.start
@@ -38,7 +38,6 @@ extension ExpressionFinder {
       if first == nil { first = mark }
       last = mark
       switch unit.scalar {
-      case 0x22, 0x60: if quotes.removeValue(forKey: unit.scalar) == nil { quotes[unit.scalar] = mark }
       case _ where Self.closer(of: unit.scalar) != nil: opened.append(mark)
       case let closer where Self.isCloser(closer):
         if let open = opened.last, Self.closer(of: open.scalar) == closer {
@@ -46,7 +45,7 @@ extension ExpressionFinder {
         } else {
           closed.append(mark)
         }
-      default: break
+      case let scalar: if let kind = Self.quoteKind(scalar) { quotes[kind, default: 0] += 1 }
       }
     }
     guard let first, let last else { return nil }
@@ -73,14 +72,15 @@ extension ExpressionFinder {
         return TextRange(start: before.range.lowerBound, end: range.end)
       }
     }
-    for scalar: UInt32 in [0x22, 0x60] where quotes[scalar] != nil {
-      if first.scalar == scalar { return TextRange(start: first.range.upperBound, end: range.end) }
+    for (kind, count) in quotes.sorted(by: { $0.key < $1.key }) where count % 2 == 1 {
+      let isOfKind = { (mark: Mark?) in mark.map { Self.quoteKind($0.scalar) == kind } ?? false }
+      if count == 1, isOfKind(first) { return TextRange(start: first.range.upperBound, end: range.end) }
       // Inches are written with it.
-      if last.scalar == scalar, !text.isDigit(last.range.lowerBound - 1) {
+      if count == 1, isOfKind(last), !text.isDigit(last.range.lowerBound - 1) {
         return TextRange(start: range.start, end: last.range.lowerBound)
       }
-      if behind?.scalar == scalar { return TextRange(start: range.start, end: range.end + 1) }
-      if before?.scalar == scalar { return TextRange(start: range.start - 1, end: range.end) }
+      if let behind, isOfKind(behind) { return TextRange(start: range.start, end: behind.range.upperBound) }
+      if let before, isOfKind(before) { return TextRange(start: before.range.lowerBound, end: range.end) }
     }
     return nil
   }
@@ -102,8 +102,7 @@ extension ExpressionFinder {
     case 0x3C: 0x3E  // < >
     case 0x5B: 0x5D  // [ ]
     case 0x7B: 0x7D  // { }
-    case 0xAB: 0xBB  // « »
-    case 0x201C: 0x201D  // “ ”
+    case 0x3008, 0x300A, 0x300C, 0x300E, 0x3010, 0xFF08: scalar + 1  // 〈 《 「 『 【 （
     default: nil
     }
   }
@@ -111,8 +110,18 @@ extension ExpressionFinder {
   /// True for the second mark of a pair; not for `>`, which is more often an arrow or a comparison.
   private static func isCloser(_ scalar: UInt32) -> Bool {
     switch scalar {
-    case 0x29, 0x5D, 0x7D, 0xBB, 0x201D: true
+    case 0x29, 0x5D, 0x7D, 0x3009, 0x300B, 0x300D, 0x300F, 0x3011, 0xFF09: true
     default: false
+    }
+  }
+
+  /// Returns the mark that stands for all of its kind. Which of them opens depends on the language: “a”, „a“, «a», »a«.
+  private static func quoteKind(_ scalar: UInt32) -> UInt32? {
+    switch scalar {
+    case 0x22, 0x60: scalar
+    case 0xAB, 0xBB: 0xAB
+    case 0x201C, 0x201D, 0x201E: 0x201C
+    default: nil
     }
   }
 
@@ -149,7 +158,7 @@ extension ExpressionFinder {
         break
       }
     }
-    return start < end ? TextRange(start: start, end: end) : range
+    return TextRange(start: start, end: end)
   }
 
   /// Returns the size of the white space at a place.

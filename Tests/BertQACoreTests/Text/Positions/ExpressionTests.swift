@@ -172,9 +172,9 @@ import Testing
     }
   }
 
-  /// Returns the part in «» without stray marks, and with those it lacks.
-  static func paired(_ marked: String) -> String {
-    let parts = marked.components(separatedBy: ["«", "»"])
+  /// Returns the part between two marks without stray marks, and with those it lacks.
+  static func paired(_ marked: String, between marks: CharacterSet = ["«", "»"]) -> String {
+    let parts = marked.components(separatedBy: marks)
     let text = Array(parts.joined().utf8)
     let start = parts[0].utf8.count
     return text.withUnsafeBufferPointer {
@@ -200,6 +200,14 @@ import Testing
     ("a screen of «13\"» or", "13\""),
     ("“«We» came”, he", "We"),
     ("he said «“we came»”", "we came"),
+    ("„Ja“ und «„nein»“.", "nein"),
+    ("er sagt «„Ja“» und", "„Ja“"),
+    ("er sagt „«Ja“»", "Ja"),
+    ("a «\"one\" and \"two»\"", "\"one\" and \"two\""),
+    ("和«「日本」»と", "「日本」"),
+    ("和「«日本」»と", "日本"),
+    ("東京«（首都»", "首都"),
+    ("one «\"» here", "\""),
     ("ask ``«brew install fish`»`", "brew install fish"),
     ("they left«. The others stayed» here", "The others stayed"),
     ("items\n«* Milk,» bread", "Milk"),
@@ -210,5 +218,15 @@ import Testing
   ])
   func marksComeInPairs(marked: String, expected: String) {
     #expect(Self.paired(marked) == expected)
+  }
+
+  @Test(arguments: [
+    ("dit [«oui»] et", "«oui»"),
+    ("sagt [»ja«] und", "»ja«"),
+    ("sagt [»ja] und«", "ja"),
+    ("sagt [»ja« und »nein]«", "»ja« und »nein«"),
+  ])
+  func quotesOpenByTheLanguage(marked: String, expected: String) {
+    #expect(Self.paired(marked, between: ["[", "]"]) == expected)
   }
 }

@@ -66,8 +66,9 @@ struct HTMLDocument {
     guard page.count <= Int(Int32.max) else { throw ToolError(.input, "the page is too large: split it") }
     // Without a declaration libxml2 reads Latin-1; most pages without one are UTF-8. ISO-2022 is valid UTF-8 as well,
     // but has escape sequences such as ESC $ B.
-    let isShifted = zip(page, page.dropFirst()).contains { $0 == 0x1B && $1 == UInt8(ascii: "$") }
-    let isUTF8 = encoding == nil && page.isValidUTF8 && !isShifted
+    let isUTF8 =
+      encoding == nil && page.isValidUTF8
+      && !zip(page, page.dropFirst()).contains { $0 == 0x1B && $1 == UInt8(ascii: "$") }
     guard
       let document = read(
         page.baseAddress, Int32(page.count), nil, encoding?.name ?? (isUTF8 ? "UTF-8" : nil), Self.options)
@@ -93,7 +94,7 @@ struct HTMLDocument {
       }
       if last == nil { node = nil }
     }
-    while text.last.map({ [Self.space, Self.tab, Self.newline].contains($0) }) == true { text.removeLast() }
+    removeWhite(after: 0)
     text = WindowsCharacters.replacingControls(in: text)
   }
 
@@ -178,9 +179,7 @@ struct HTMLDocument {
     if preformattedDepth > 0 { return appendPreformatted(string) }
     for byte in string.utf8 {
       if byte == Self.space || (0x09...0x0D).contains(byte) {
-        if let last = text.last, ![Self.space, Self.tab, Self.newline].contains(last) {
-          text.append(Self.space)
-        }
+        if let last = text.last, !Self.isWhite(last) { text.append(Self.space) }
       } else {
         text.append(byte)
       }
@@ -195,6 +194,13 @@ struct HTMLDocument {
         text.append(byte)
       }
     }
+  }
+
+  /// True for the white space that the text has.
+  private static func isWhite(_ byte: UInt8) -> Bool { byte == space || byte == tab || byte == newline }
+
+  private mutating func removeWhite(after start: Int) {
+    while text.count > start, let last = text.last, Self.isWhite(last) { text.removeLast() }
   }
 
   private mutating func removeSpace() {
@@ -213,9 +219,7 @@ struct HTMLDocument {
   /// Ends a cell with a tab, or with a blank line if it has several paragraphs.
   private mutating func leaveCell() {
     guard let start = cellStarts.popLast() else { return }
-    while text.count > start, let last = text.last, [Self.space, Self.tab, Self.newline].contains(last) {
-      text.removeLast()
-    }
+    removeWhite(after: start)
     // What ended its last paragraph is removed.
     if blanks.1 > text.count { blanks.1 = blanks.0 }
     if blanks.1 > start {

@@ -248,7 +248,11 @@ def peak_memory(script, *arguments):
     code = "import runpy, sys; sys.argv.pop(0); runpy.run_path(sys.argv[0], run_name='__main__'); "
     code += "print(open('/proc/self/status').read())"
     command = [sys.executable, "-c", code, script, *arguments]
-    status = subprocess.run(command, check=True, capture_output=True, text=True, timeout=TIMEOUT).stdout
+    # With Arrow's own allocator, peaks of the same run differ by up to 40 MB.
+    environment = os.environ | {"ARROW_DEFAULT_MEMORY_POOL": "system"}
+    status = subprocess.run(
+        command, env=environment, check=True, capture_output=True, text=True, timeout=TIMEOUT
+    ).stdout
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:"))
 
 
@@ -273,5 +277,4 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         assert answered.column("id").equals(table.column("id")) and answered.num_rows == rows
         assert answered.column("answer").null_count == rows - rows // 64
         size = table.get_total_buffer_size() // 1024
-    # Runs differ by some 40 MB: that is Arrow's allocator.
-    assert peaks[1] - peaks[0] < size / 2
+    assert peaks[1] - peaks[0] < size / 4

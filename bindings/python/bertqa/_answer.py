@@ -22,7 +22,7 @@ from ._handle import Closable, Handle, Results
 from ._native import failures, library
 from ._results import Answer, Result
 from ._stream import stream
-from ._text import as_text, check_texts, encoded, is_text, question_and_document
+from ._text import as_text, check_texts, encoded, question_and_document
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ class AnswerMethods(Closable):
         options: see help(bertqa.AnswerOptions).
         """
         handle = self._opened()
-        if is_text(documents):
-            raise TypeError("documents is one text; one document is asked by answer")
-        check_texts(documents, "documents")
+        check_texts(documents, "documents", "one document is asked by answer")
         # A text among prepared documents is also prepared.
         items: List[Any] = list(documents)
         prepared = any(isinstance(item, Document) for item in items)
@@ -241,9 +239,7 @@ class Document(Closable, Generic[T]):
     ) -> Any:
         """Like Context.answer_batch, with many questions about this document."""
         handle, context = self._opened(), self.context._opened()
-        if is_text(questions):
-            raise TypeError("questions is one text; one question is asked by answer")
-        check_texts(questions, "questions")
+        check_texts(questions, "questions", "one question is asked by answer")
         array = texts([encoded(question) for question in questions])
         call = answer_call(options)
         with Results(len(array), library().answers_free) as answers:

@@ -8,7 +8,7 @@ from ._call import Call
 from ._handle import Closable, Results
 from ._native import failures, library, text_at
 from ._results import Classification, Contribution, LabelScore
-from ._text import as_text, check_texts, encoded, is_text
+from ._text import as_text, check_texts, encoded
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -108,9 +108,7 @@ def classify_call(values: Any) -> Call:
 
 def listed(texts: "Iterable[TextOrPair]") -> "List[TextOrPair]":
     """Returns the texts of a batch. Rejects a str or bytes, which would be a batch of its characters."""
-    if is_text(texts):
-        raise TypeError("texts is one text; a batch of one is [text]")
-    check_texts(texts, "texts")
+    check_texts(texts, "texts", "a batch of one is [text]")
     return [text if isinstance(text, tuple) else as_text(text) for text in texts]
 
 

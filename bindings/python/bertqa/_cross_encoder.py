@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional
 from ._context import Context
 from ._hosts import exact
 from ._sentences import AT_ONCE, check_device, shown
-from ._text import check_texts, is_text, two_texts
+from ._text import check_texts, two_texts
 
 
 class CrossEncoder:
@@ -62,9 +62,7 @@ class CrossEncoder:
         from .pipelines._pairs import Cutter, logits_of
 
         check_device(device)
-        if is_text(sentences):
-            raise TypeError("sentences is one text, but must be a pair of texts or a list of pairs")
-        check_texts(sentences, "sentences")
+        check_texts(sentences, "sentences", "give a pair of texts or a list of pairs")
         given: Any = list(sentences)
         is_one = len(given) > 0 and isinstance(given[0], str)
         pairs = [two_texts(pair, "(text, text)") for pair in ([given] if is_one else given)]
@@ -98,9 +96,7 @@ class CrossEncoder:
         """Returns a dictionary of corpus_id, score and, if wanted, text for each document, best first."""
         if self.num_labels != 1:
             raise ValueError("CrossEncoder.rank() only works for models with num_labels=1")
-        if is_text(documents):
-            raise TypeError("documents is one text; give a list of them")
-        check_texts(documents, "documents")
+        check_texts(documents, "documents", "give a list of them")
         documents = list(documents)
         scores = self.predict([(query, document) for document in documents], **options)
         results: List[Dict[str, Any]] = []

@@ -11,7 +11,7 @@ from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
 from ._native import check, library, text_at
 from ._sequence_results import Generation, Prediction, RankedText, SequenceScore, Word
-from ._text import as_bytes, as_text, check_texts, encoded, is_text
+from ._text import as_bytes, as_text, check_texts, encoded
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -239,9 +239,7 @@ class SequenceMethods(Closable):
         options: see help(bertqa.CallOptions).
         """
         handle, data = self._opened(), encoded(prefix)
-        if is_text(continuations):
-            raise TypeError("continuations is one text; give a list of them")
-        check_texts(continuations, "continuations")
+        check_texts(continuations, "continuations", "give a list of them")
         given = [as_text(text) for text in continuations]
         array = texts([encoded(text) for text in given])
         count = len(given)

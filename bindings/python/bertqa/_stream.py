@@ -5,7 +5,7 @@ from typing import Any, Callable, Iterable, Iterator, List, Optional, Sized, Tup
 from ._call import integer
 from ._errors import BertQAError, InvalidArgument
 from ._run import Run
-from ._text import check_texts, is_text, question_and_document
+from ._text import check_texts, question_and_document
 
 #: The total characters or bytes of documents at which a batch is complete.
 BATCH_TEXT = 1 << 22
@@ -19,9 +19,7 @@ def stream(
     options: Any,
 ) -> Iterator[Any]:
     """Implements Context.answer_stream. Arguments are checked here, before the first result is requested."""
-    if is_text(pairs):
-        raise TypeError("pairs is one text; give (question, document) pairs")
-    check_texts(pairs, "pairs")
+    check_texts(pairs, "pairs", "give (question, document) pairs")
     if integer(batch_size, "batch_size") < 1:
         raise InvalidArgument(f"batch_size is {batch_size}, but must be at least 1")
     total = len(pairs) if isinstance(pairs, Sized) else None

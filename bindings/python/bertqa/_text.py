@@ -29,9 +29,11 @@ def check_kind(value: Any, kind: type, name: str) -> None:
         raise TypeError(f"{name} must be of type {kind.__name__}, not {type(value).__name__}")
 
 
-def check_texts(values: Any, name: str) -> None:
+def check_texts(values: Any, name: str, one: str = "") -> None:
     """Rejects tables and mappings, which iterate over the names of their columns or their keys, and sets, which have no
-    order."""
+    order. one: what to do with one text, which iterates over its characters and is rejected, too; "" allows it."""
+    if one and is_text(values):
+        raise TypeError(f"{name} is one text; {one}")
     if isinstance(values, (Mapping, set, frozenset)) or hasattr(values, "columns"):
         raise TypeError(f"{name} is of type {type(values).__name__}, but must be a list or one column")
 

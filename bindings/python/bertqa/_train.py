@@ -10,7 +10,7 @@ from ._call import Call
 from ._errors import BertQAError, InvalidArgument
 from ._handle import Handle
 from ._native import library, text_at
-from ._text import check_texts, encoded, is_text, path_bytes
+from ._text import check_texts, encoded, path_bytes
 from ._training_results import TrainingLabel, TrainingReport
 from ._value import Text
 
@@ -43,9 +43,7 @@ def train_classifier(
     """
     lib = library()
     for name, values in ("texts", texts), ("labels", labels), ("groups", groups):
-        if is_text(values):
-            raise TypeError(f"{name} is one text; give a list of them")
-        check_texts(values, name)
+        check_texts(values, name, "give a list of them")
     path = path_bytes(directory, "directory")
     settings = _abi.TrainOptions()
     model = options.pop("embedding_model", None)

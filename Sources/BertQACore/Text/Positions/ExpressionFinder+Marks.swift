@@ -28,17 +28,11 @@ extension ExpressionFinder {
     var closed: [Mark] = []
     /// By kind of quotation mark.
     var quotes: [UInt32: Int] = [:]
-    var first: Mark?
-    var last: Mark?
     var position = range.start
-    while position < range.end {
-      let unit = UTF8Codec.decode(text.bytes, at: position)
-      let mark = Mark(scalar: unit.scalar, range: position..<position + unit.size)
-      position += unit.size
-      if first == nil { first = mark }
-      last = mark
-      switch unit.scalar {
-      case _ where Self.closer(of: unit.scalar) != nil: opened.append(mark)
+    while position < range.end, let mark = mark(at: position) {
+      position = mark.range.upperBound
+      switch mark.scalar {
+      case _ where Self.closer(of: mark.scalar) != nil: opened.append(mark)
       case let closer where Self.isCloser(closer):
         if let open = opened.last, Self.closer(of: open.scalar) == closer {
           opened.removeLast()
@@ -48,8 +42,8 @@ extension ExpressionFinder {
       case let scalar: if let kind = Self.quoteKind(scalar) { quotes[kind, default: 0] += 1 }
       }
     }
-    guard let first, let last else { return nil }
-    let (before, behind) = (self.mark(before: range.start), mark(at: range.end))
+    let (before, first) = (mark(before: range.start), mark(at: range.start))
+    let (last, behind) = (mark(before: range.end), mark(at: range.end))
     if let open = opened.last {
       if open.range.upperBound == range.end {
         return TextRange(start: range.start, end: open.range.lowerBound)
@@ -73,10 +67,12 @@ extension ExpressionFinder {
       }
     }
     for (kind, count) in quotes.sorted(by: { $0.key < $1.key }) where count % 2 == 1 {
-      let isOfKind = { (mark: Mark?) in mark.map { Self.quoteKind($0.scalar) == kind } ?? false }
-      if count == 1, isOfKind(first) { return TextRange(start: first.range.upperBound, end: range.end) }
+      let isOfKind = { (mark: Mark) in Self.quoteKind(mark.scalar) == kind }
+      if count == 1, let first, isOfKind(first) {
+        return TextRange(start: first.range.upperBound, end: range.end)
+      }
       // Inches are written with it.
-      if count == 1, isOfKind(last), !text.isDigit(last.range.lowerBound - 1) {
+      if count == 1, let last, isOfKind(last), !text.isDigit(last.range.lowerBound - 1) {
         return TextRange(start: range.start, end: last.range.lowerBound)
       }
       if let behind, isOfKind(behind) { return TextRange(start: range.start, end: behind.range.upperBound) }

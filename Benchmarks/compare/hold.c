@@ -1,7 +1,7 @@
 // Holds a process to an older instruction set: preloaded, it makes the processor trap cpuid and answers without the
 // features that INSTRUCTION_SET lacks. So every library in the process is held, and all code that they generate, also
-// those that no setting limits. Linux on x86-64, with processors (and virtual machines) that can trap cpuid; elsewhere
-// the process ends with status 3, as it would not be held.
+// those that no setting limits. Linux on x86-64, with processors (and virtual machines) that can trap cpuid or have
+// nothing to hide; elsewhere the process ends with status 3, as it would not be held.
 //   cc -O2 -shared -fPIC hold.c -o hold.so && INSTRUCTION_SET=avx2 LD_PRELOAD=./hold.so program
 #define _GNU_SOURCE
 #include <signal.h>
@@ -50,6 +50,15 @@ static void hide(int set) {
     hidden.ebx |= BIT(16) | BIT(17) | BIT(28) | BIT(30) | BIT(31);  // F, DQ, CD, BW, VL
 }
 
+// Returns true if the processor has something to hide.
+static int has_hidden(void) {
+  uint32_t a = 7, b = 0, c = 0, d = 0, more_a = 7, more_b = 0, more_c = 1, more_d = 0;
+  __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  __asm__ volatile("cpuid" : "+a"(more_a), "=b"(more_b), "+c"(more_c), "=d"(more_d));
+  return (b & hidden.ebx) || (c & hidden.ecx) || (d & hidden.edx) || (more_a & hidden.more_eax) ||
+         (more_d & hidden.more_edx);
+}
+
 static void on_fault(int number, siginfo_t *info, void *context) {
   greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
   const uint8_t *code = (const uint8_t *)registers[REG_RIP];
@@ -75,6 +84,7 @@ __attribute__((constructor)) static void hold(void) {
   while (set < SETS && strcmp(name, names[set])) set++;
   if (set < SETS) {
     hide(set);
+    if (!has_hidden()) return;
     const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigaction(SIGSEGV, &action, NULL);
     if (syscall(SYS_arch_prctl, SET_CPUID, 0) == 0) return;

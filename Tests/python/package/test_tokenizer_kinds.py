@@ -80,6 +80,46 @@ def test_splits(behavior, tmp_path):
             pair_of(tokenizer, tmp_path / f"{number}{invert}").compare(texts, False)
 
 
+PIECES = ["[UNK]", "[CLS]", "ab", "abab", "x12", "##", "##b", "12", *"-abx12é中ĠÃ©"]
+VOCABULARY = {piece: index for index, piece in enumerate(PIECES)}
+RARE = [  # model, normalizer, pre-tokenizer
+    (models.WordLevel(VOCABULARY, unk_token="[UNK]"), None, None),
+    (models.WordLevel(VOCABULARY, unk_token="[UNK]"), None, pre_tokenizers.Whitespace()),
+    (models.WordLevel(VOCABULARY, unk_token="é"), None, pre_tokenizers.FixedLength(2)),
+    (models.BPE(VOCABULARY, [("a", "b"), ("ab", "ab")]), None, pre_tokenizers.FixedLength(3)),
+    (models.BPE(VOCABULARY, [("a", "b"), ("ab", "ab")]), None, pre_tokenizers.CharDelimiterSplit("-")),
+    (
+        models.WordPiece(VOCABULARY),
+        None,
+        pre_tokenizers.Sequence([pre_tokenizers.CharDelimiterSplit("é"), pre_tokenizers.FixedLength(4)]),
+    ),
+    (models.BPE(VOCABULARY, [("a", "b")], unk_token="[UNK]"), normalizers.ByteLevel(), None),
+    (
+        models.BPE(VOCABULARY, [("a", "b")]),
+        normalizers.Sequence([normalizers.NFD(), normalizers.ByteLevel(), normalizers.Lowercase()]),
+        pre_tokenizers.Split("Ġ", "merged_with_next"),
+    ),
+]
+
+
+@pytest.mark.parametrize("number", range(len(RARE)))
+def test_rare_parts(number, tmp_path):
+    model, normalizer, pre_tokenizer = RARE[number]
+    tokenizer = Tokenizer(model)
+    if normalizer:
+        tokenizer.normalizer = normalizer
+    if pre_tokenizer:
+        tokenizer.pre_tokenizer = pre_tokenizer
+    tokenizer.add_special_tokens(["[CLS]"])
+    source = random.Random(number)
+    alphabet = " -abx12é\n中\u0301\U0001f600[CLS]"
+    texts = ["".join(source.choice(alphabet) for _ in range(source.randint(1, 30))) for _ in range(500)]
+    pair = pair_of(tokenizer, tmp_path)
+    for special in False, True:
+        pair.compare(["", "[CLS]", *texts, *text_cases.languages()], special)
+        pair.compare(text_cases.random_bytes(number, 300), special)
+
+
 @pytest.mark.parametrize(
     "text", ["a" * 300_000, "ab" * 150_000, "\u4e2d\u6587" * 50_000, " " * 300_000, "'s" * 100_000]
 )
@@ -119,6 +159,7 @@ ALPHABET = {piece: index for index, piece in enumerate("abAB-12é._▁Ġ[]")}
 MODELS = [
     models.BPE(ALPHABET | {"ab": 20}, [("a", "b")]),
     models.WordPiece(ALPHABET | {"##b": 20, "[UNK]": 21}),
+    models.WordLevel(ALPHABET | {"ab": 20, "[UNK]": 21}, unk_token="[UNK]"),
     models.Unigram([(piece, -1.0 - index) for piece, index in ALPHABET.items()], unk_id=0),
 ]
 STEPS = {
@@ -127,8 +168,9 @@ STEPS = {
         normalizers.Prepend("a"), normalizers.Replace("a", "b"), normalizers.Strip(), normalizers.StripAccents(),
     ],
     "pre_tokenizer": [
-        pre_tokenizers.BertPreTokenizer(), pre_tokenizers.ByteLevel(), pre_tokenizers.Digits(),
-        pre_tokenizers.Metaspace(), pre_tokenizers.Punctuation(), pre_tokenizers.Split("-", "removed"),
+        pre_tokenizers.BertPreTokenizer(), pre_tokenizers.ByteLevel(), pre_tokenizers.CharDelimiterSplit("-"),
+        pre_tokenizers.Digits(), pre_tokenizers.FixedLength(3), pre_tokenizers.Metaspace(),
+        pre_tokenizers.Punctuation(), pre_tokenizers.Split("-", "removed"),
         pre_tokenizers.Whitespace(), pre_tokenizers.WhitespaceSplit(),
     ],
     "post_processor": [
@@ -174,7 +216,7 @@ REFUSED = [
     (("pre_tokenizer",), {"type": "UnicodeScripts"}, "UnicodeScripts"),
     (("pre_tokenizer",), {"type": "Split", "pattern": {"Regex": "[a-c]+"}, "behavior": "Isolated", "invert": False}, "[a-c]+"),
     (("post_processor",), {"type": "Frame"}, "Frame"),
-    (("model", "type"), "WordLevel", "WordLevel"),
+    (("model", "type"), "CharLevel", "CharLevel"),
     (("version",), "2.0", "2.0"),
 ]  # fmt: skip
 

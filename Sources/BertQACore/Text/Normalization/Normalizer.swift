@@ -38,6 +38,7 @@ extension Pipeline {
       for part in try step.readers("normalizers") { steps += try normalizers(part) }
       return steps
     case "BertNormalizer": return [try BertNormalizer(TokenizerConfiguration(normalizer: step))]
+    case "ByteLevel": return [ByteSpeller()]
     case "Lowercase": return [Lowercase()]
     case "StripAccents": return [StripAccents()]
     case "NFC": return [FormNormalizer(.nfc)]
@@ -63,7 +64,7 @@ extension Pipeline {
       throw unsupported(
         step, "the normalizer", type,
         supported: [
-          "BertNormalizer", "Lowercase", "Sequence", "StripAccents", "NFC", "NFD", "NFKC", "NFKD", "Nmt",
+          "BertNormalizer", "ByteLevel", "Lowercase", "Sequence", "StripAccents", "NFC", "NFD", "NFKC", "NFKD", "Nmt",
           "Precompiled", "Prepend", "Replace", "Strip",
         ])
     }

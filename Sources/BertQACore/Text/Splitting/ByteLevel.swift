@@ -64,15 +64,11 @@ extension PreTokens {
 
   /// Replaces each byte of the pre-tokens by its character in `ByteAlphabet`.
   fileprivate mutating func spell(_ monitor: CallMonitor?) throws(BertQAError) {
-    let alphabet = ByteAlphabet.scalars
     try text.writeSources(monitor)
     newText.removeAll(begin: text.begin)
     for index in 0..<ranges.count {
       let start = newText.count
-      for position in Int(ranges[index].start)..<Int(ranges[index].end) {
-        try newText.append(scalar: alphabet[Int(text.base[position])], from: text.sources[position])
-        if position % CallPoll.textInterval == 0 { try monitor?.check() }
-      }
+      try newText.append(spelling: text, Int(ranges[index].start)..<Int(ranges[index].end), monitor)
       try newRanges.append(ByteRange(start, newText.count))
     }
     try newText.seal()

@@ -16,6 +16,15 @@ extension Pipeline {
     case "Digits":
       let isolates = try step.bool("individual_digits") ?? false
       return [SplitStep(ClassPattern(.numeric), isolates ? .isolated : .contiguous)]
+    case "CharDelimiterSplit":
+      let delimiter = try step.required("delimiter", step.string)
+      guard delimiter.unicodeScalars.count == 1 else {
+        throw step.mismatch("delimiter", .string(delimiter), expected: "one character")
+      }
+      return [SplitStep(TextPattern(delimiter), .removed)]
+    case "FixedLength":
+      let length = try step.integer("length", in: 1...Int(Int32.max)) ?? 5
+      return [SplitStep(AnyPattern(count: length), .isolated)]
     case "Split": return try split(step)
     case "ByteLevel": return [try ByteLevel(step)]
     case "Metaspace": return [try Metaspace(step)]
@@ -23,9 +32,8 @@ extension Pipeline {
       throw unsupported(
         step, "the pre-tokenizer", type,
         supported: [
-          "BertPreTokenizer", "ByteLevel", "Digits", "Metaspace", "Punctuation", "Sequence", "Split",
-          "Whitespace",
-          "WhitespaceSplit",
+          "BertPreTokenizer", "ByteLevel", "CharDelimiterSplit", "Digits", "FixedLength", "Metaspace",
+          "Punctuation", "Sequence", "Split", "Whitespace", "WhitespaceSplit",
         ])
     }
   }

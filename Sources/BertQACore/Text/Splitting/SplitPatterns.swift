@@ -1,9 +1,20 @@
-/// Matches each character.
+/// Matches any `count` characters, and fewer at the end.
 struct AnyPattern: SplitPattern {
+  private let count: Int
+
+  init(count: Int = 1) { self.count = count }
+
   func match(
     in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)? {
-    (position, position &+ UTF8Codec.decode(text, at: position, end: end).size)
+    var (next, left) = (position, count)
+    while next < end, left > 0 {
+      let size = UTF8Codec.decode(text, at: next, end: end).size
+      try poll.read(size)
+      next &+= size
+      left &-= 1
+    }
+    return (position, next)
   }
 }
 

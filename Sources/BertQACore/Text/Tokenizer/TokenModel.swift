@@ -60,9 +60,10 @@ extension Pipeline {
     switch type {
     case "BPE": return try BytePairModel(model, spelled: spelled, monitor)
     case "Unigram": return try UnigramModel(model, monitor)
+    case "WordLevel": return try WordLevelModel(model, monitor)
     case "WordPiece": return try WordPieceModel(model, monitor)
     default:
-      throw unsupported(model, "the model", type, supported: ["BPE", "Unigram", "WordPiece"])
+      throw unsupported(model, "the model", type, supported: ["BPE", "Unigram", "WordLevel", "WordPiece"])
     }
   }
 

@@ -113,6 +113,7 @@ struct TokenizerFiles: Sendable {
     let kind =
       switch pipeline.model {
       case is WordPieceModel: "WordPiece"
+      case is WordLevelModel: "WordLevel"
       case is UnigramModel: "Unigram"
       default: "BPE"
       }

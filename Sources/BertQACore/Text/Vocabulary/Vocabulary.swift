@@ -80,6 +80,12 @@ struct Vocabulary: Sendable {
     return piece.withUTF8 { id(of: $0) }
   }
 
+  /// Returns the id of the piece that stands for text without pieces, "unk_token" of `file`.
+  func unknownID(_ token: String, file: String) throws(BertQAError) -> Int32 {
+    if let id = id(of: token) { return id }
+    throw BertQAError(.invalidModel, "\(file): \"unk_token\" \(quoted(token)) is not in the vocabulary")
+  }
+
   /// The greatest id.
   static var maximumID: Int { (1 << 22) - 1 }
 

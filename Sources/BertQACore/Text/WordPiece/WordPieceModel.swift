@@ -24,14 +24,10 @@ struct WordPieceModel: TokenModel {
     let vocabulary = try BertQAError.naming(model.file) { () throws(BertQAError) in
       try Vocabulary(pieces: pieces, monitor)
     }
-    let token = try model.string("unk_token") ?? "[UNK]"
-    guard let id = vocabulary.id(of: token) else {
-      throw BertQAError(
-        .invalidModel, "\(model.file): \"unk_token\" \(quoted(token)) is not in the vocabulary")
-    }
+    let unknown = try vocabulary.unknownID(model.string("unk_token") ?? "[UNK]", file: model.file)
     let pieceCount = pieces.reduce(0) { $1.isEmpty ? $0 : $0 + 1 }
     self = try BertQAError.naming(model.file) { () throws(BertQAError) in
-      try WordPieceModel(vocabulary, pieceCount: pieceCount, unknown: id, monitor)
+      try WordPieceModel(vocabulary, pieceCount: pieceCount, unknown: unknown, monitor)
     }
   }
 

@@ -149,8 +149,12 @@ extension EmbeddingConfiguration {
   private static func dense(
     _ own: ObjectReader, _ folder: String, _ directory: ModelDirectory
   ) throws(BertQAError) -> Dense {
-    try own.require("use_residual", .bool(false))
     var dense = try Dense(folder, own)
+    dense.addsInput = try own.bool("use_residual") ?? false
+    if dense.addsInput, dense.activation != .identity {
+      throw BertQAError(
+        .unsupported, "\(own.file): \"use_residual\" is supported only with the activation Identity")
+    }
     dense.weights = directory.inFolder(folder)
     return dense
   }

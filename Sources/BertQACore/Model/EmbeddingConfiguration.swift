@@ -24,6 +24,8 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     var outs: Int
     var hasBias = true
     var activation = Activation.tanh
+    /// True if the layer's input, or its product with "residual.weight", is added to its output.
+    var addsInput = false
     /// The module's own directory of weights; nil: the model's weights have its tensors, under its name.
     var weights: ModelDirectory?
 

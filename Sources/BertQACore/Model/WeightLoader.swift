@@ -67,10 +67,41 @@ struct WeightLoader {
     }
     var loader = WeightLoader(try Checkpoint(directory), prefix: "", directory.monitor)
     let own = try loader.linear("linear", outs: module.outs, ins: ins, hasBias: module.hasBias)
+    var weight = own.weight
+    if module.addsInput {
+      // W·x + R·x = (W + R)·x
+      let residual =
+        ins == module.outs
+        ? nil : try loader.matrix("residual", rows: module.outs, width: ins, hasSums: false)
+      weight = try loader.sum(weight, residual)
+    }
     read.owners += loader.owners
     return LinearWeights(
-      weight: own.weight.named("\(module.name).\(own.weight.name)"),
+      weight: weight.named("\(module.name).\(weight.name)"),
       bias: own.bias.map { $0.named("\(module.name).\($0.name)") })
+  }
+
+  /// Returns the sum of a matrix and another, or the identity, in f32.
+  private func sum(_ matrix: TensorView, _ other: TensorView?) throws(BertQAError) -> TensorView {
+    let (rows, width) = (matrix.rowCount, matrix.rowWidth)
+    let sums = try SharedBuffer<Float>(count: rows * width)
+    let added = try SharedBuffer<Float>(count: width)
+    matrix.copyFloats(rows: 0..<rows, to: sums.base)
+    for row in 0..<rows {
+      let to = sums.base + row * width
+      if let other {
+        other.copyFloats(rows: row..<row + 1, to: added.base)
+        for column in 0..<width { to[column] += added.base[column] }
+      } else {
+        to[row] += 1
+      }
+    }
+    read.owners.append(sums)
+    let bytes = UnsafeRawBufferPointer(start: sums.base, count: rows * width * MemoryLayout<Float>.size)
+    let view = TensorView(
+      name: matrix.name, file: matrix.file, dataType: .f32, shape: matrix.shape, bytes: bytes)
+    try checkFinite(view)
+    return view
   }
 
   /// Returns a copy of some rows of a matrix.

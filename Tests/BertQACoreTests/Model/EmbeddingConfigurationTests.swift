@@ -260,7 +260,7 @@ struct EmbeddingConfigurationTests {
     for (member, message) in [
       ("\"activation_function\": \"own.Tanh\"", "\"activation_function\" is \"own.Tanh\""),
       ("\"activation_function\": \"torch.nn.modules.activation.Softplus\"", "Softplus"),
-      ("\"use_residual\": true", "\"use_residual\" is true"),
+      ("\"use_residual\": true", "\"use_residual\" is supported only"),
       ("\"module_input_name\": \"token_embeddings\"", "\"module_input_name\""),
       ("\"bias\": false", nil),
     ] as [(String, String?)] {

@@ -119,6 +119,40 @@ def test_late_interaction(tmp_path, embedder):
             context.embed("the fox")
 
 
+def test_layers_that_add_their_input(tmp_path, embedder):
+    """PyLate's `use_residual`: the input itself where the sizes are equal, else its product with a matrix."""
+    model, source = tmp_path / "model", numpy.random.default_rng(3)
+    shutil.copytree(EMBEDDER, model, ignore=shutil.ignore_patterns("1_Pooling", "2_Normalize"))
+    modules, layers = [{"path": "", "type": "sentence_transformers.models.Transformer"}], []
+    for outs in 16, 4:
+        folder = model / f"{len(modules)}_Dense"
+        folder.mkdir()
+        modules.append({"path": folder.name, "type": "pylate.models.Dense.Dense"})
+        weights = {"linear.weight": source.normal(size=(outs, 16)).astype(numpy.float32)}
+        if outs != 16:
+            weights["residual.weight"] = source.normal(size=(outs, 16)).astype(numpy.float16)
+        save_file(weights, folder / "model.safetensors")
+        settings = {"in_features": 16, "out_features": outs, "bias": False, "use_residual": True}
+        settings["activation_function"] = "torch.nn.modules.linear.Identity"
+        (folder / "config.json").write_text(json.dumps(settings))
+        layers.append(weights)
+    (model / "modules.json").write_text(json.dumps(modules))
+    settings = {"query_prefix": "king", "document_prefix": "dog", "skiplist_words": []}
+    (model / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    first, second = layers
+    with bertqa.Context(model, precision="f32") as context:
+        ours = numpy.asarray(context.embed_tokens("the fox", prompt_name="document"))
+    expected = numpy.asarray(embedder.embed_tokens("dog the fox", normalize=False))
+    expected = expected @ (first["linear.weight"] + numpy.eye(16)).T
+    expected = expected @ (second["linear.weight"] + second["residual.weight"].astype(numpy.float32)).T
+    expected /= numpy.linalg.norm(expected, axis=1, keepdims=True)
+    assert numpy.abs(ours - expected).max() < 1e-4
+    bertqa.quantize(model, tmp_path / "int8")
+    with bertqa.Context(tmp_path / "int8") as context:
+        again = numpy.asarray(context.embed_tokens("the fox", prompt_name="document"))
+    assert numpy.abs(again - expected).max() < 0.1
+
+
 def test_late_interaction_that_cannot_be(tmp_path):
     colbert(tmp_path / "marker", query_token_id="[unused7]")
     with pytest.raises(bertqa.InvalidModel, match="unused7"):

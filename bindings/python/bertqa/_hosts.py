@@ -23,7 +23,15 @@ def _open(model: Any, task: str) -> Context:
 
 
 def exact(model: Any, **options: Any) -> Context:
-    """Opens a model in f32, which gives the results of the original implementations, or in int8 if it is stored so."""
+    """Opens a model in f32, which gives the results of the original implementations, or in int8 if it is stored so.
+    Returns a Context unchanged."""
+    if isinstance(model, Context):
+        given = [name for name, value in options.items() if value is not None]
+        if given:
+            raise TypeError(
+                f"{', '.join(given)}: a Context has its own options; pass them to it, or pass the model's directory or name"
+            )
+        return model
     if options.get("precision") is not None:
         return Context(model, **options)
     context = Context(model, **options)

@@ -30,6 +30,11 @@ def test_embeddings(store):
     assert vector == pytest.approx(bertqa.SentenceEncoder().encode(TEXTS[0], normalize_embeddings=True).tolist())
     assert asyncio.run(embeddings.aembed_documents(TEXTS))[0] == pytest.approx(vector, abs=1e-6)
     assert store.similarity_search("an animal jumped", k=1)[0].page_content == TEXTS[0]
+    with pytest.raises(TypeError, match="texts is one text"):
+        embeddings.embed_documents(TEXTS[0])
+    for wrong in None, TEXTS, {"question": QUESTION}:
+        with pytest.raises(TypeError, match="expected str or bytes, got"):
+            embeddings.embed_query(wrong)
 
 
 @pytest.mark.parametrize("model", [None, str(FIXTURES / "tiny-bert-regression")])
@@ -58,6 +63,7 @@ def test_answers(store):
         assert len(found["source_documents"]) == 2 and 0 < found["score"] < 1
     # The event loop goes on while the model reads.
     assert threads[0] is threading.main_thread() is not threads[-1]
+    assert chain.get_name() == "answer_chain"
     assert (chain | (lambda found: found["answer"])).invoke(QUESTION) == "Paris"
     nothing = chain.invoke("What is the boiling point of mercury?")
     assert nothing["answer"] is None and list(nothing) == list(found)

@@ -31,6 +31,8 @@ def test_embedding():
     again = BertQAEmbedding.from_dict(own.to_dict())
     assert again.to_dict() == own.to_dict() and again.num_workers == 2
     assert again.get_query_embedding("a") == own.get_query_embedding("a") != embedding.get_query_embedding("a")
+    with pytest.raises(TypeError, match="expected str or bytes, got list"):
+        embedding.get_query_embedding(["a"])
     index = VectorStoreIndex(nodes(), embed_model=embedding)
     found = index.as_retriever(similarity_top_k=2).retrieve("an animal jumped")
     assert found[0].node.node_id == "0"

@@ -48,7 +48,7 @@ def scores(context: Context, query: str, texts: Sequence[str]) -> List[float]:
         from ._sentences import SentenceEncoder
 
         encoder = SentenceEncoder(context, truncate=False)
-        first = encoder.encode_query(query, normalize_embeddings=True, convert_to_numpy=False)
+        [first] = encoder.encode_query([query], normalize_embeddings=True, convert_to_numpy=False)
         others = encoder.encode_document(list(texts), normalize_embeddings=True, convert_to_numpy=False)
         return [sum(one * other for one, other in zip(first, vector)) for vector in others]
     results = context.classify_batch([(query, text) for text in texts])

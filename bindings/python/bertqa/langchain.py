@@ -18,6 +18,7 @@ from langchain_core.utils.pydantic import ConfigDict, Field
 
 from ._hosts import opened, scores
 from ._sentences import SentenceEncoder
+from ._text import check_texts
 
 
 class BertQAEmbeddings(Embeddings):
@@ -29,11 +30,12 @@ class BertQAEmbeddings(Embeddings):
         self.encode_options = encode_options or {}
 
     def embed_documents(self, texts: List[str]) -> List[List[float]]:
+        check_texts(texts, "texts", "pass a list: [text]")
         vectors = self.encoder.encode_document(list(texts), convert_to_numpy=False, **self.encode_options)
         return [vector.tolist() for vector in vectors]
 
     def embed_query(self, text: str) -> List[float]:
-        vector = self.encoder.encode_query(text, convert_to_numpy=False, **self.encode_options)
+        [vector] = self.encoder.encode_query([text], convert_to_numpy=False, **self.encode_options)
         return vector.tolist()
 
 
@@ -96,4 +98,4 @@ def answer_chain(retriever: Any, model: Any = None, **options: Any) -> "Runnable
     async def async_call(question: str) -> Dict[str, Any]:
         return await asyncio.to_thread(answered, question, await retriever.ainvoke(question))
 
-    return RunnableLambda(call, async_call)
+    return RunnableLambda(call, async_call, name="answer_chain")

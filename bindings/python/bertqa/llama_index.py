@@ -54,7 +54,8 @@ class BertQAEmbedding(BaseEmbedding):
         return self._get_text_embeddings([text])[0]
 
     def _get_query_embedding(self, query: str) -> List[float]:
-        return self._encoder.encode_query(query, convert_to_numpy=False).tolist()
+        [vector] = self._encoder.encode_query([query], convert_to_numpy=False)
+        return vector.tolist()
 
     async def _aget_query_embedding(self, query: str) -> List[float]:
         return await asyncio.to_thread(self._get_query_embedding, query)

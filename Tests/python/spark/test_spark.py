@@ -129,6 +129,12 @@ def test_rules_need_no_model(monkeypatch, task, options, expected):
     assert [error is None for error in batch.column(1).to_pylist()] == ["max_bytes" not in options, True, True]
 
 
+def test_counts_need_a_spark_context():
+    """A session of Spark Connect has none."""
+    with pytest.raises(TypeError, match="Counts needs a SparkContext, which a builtins.object lacks"):
+        bertqa.spark.Counts(object())
+
+
 def test_redaction_with_labels_opens_the_model_of_entities(monkeypatch):
     tasks = []
     with bertqa.Context(task="entities") as context:

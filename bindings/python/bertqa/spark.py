@@ -37,6 +37,10 @@ class Counts:
 
     def __init__(self, spark: Any):
         context = getattr(spark, "sparkContext", spark)
+        if not hasattr(context, "accumulator"):
+            raise TypeError(
+                f"Counts needs a SparkContext, which a {type(spark).__module__}.{type(spark).__name__} lacks"
+            )
         self._rows, self._nulls, self._failed = (context.accumulator(0) for _ in range(3))
 
     @property

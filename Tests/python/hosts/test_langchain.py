@@ -11,6 +11,7 @@ from hosts import QUESTION, TEXTS, host
 host("langchain_core")
 
 from langchain_core.documents import Document  # noqa: E402
+from langchain_core.runnables import RunnableLambda  # noqa: E402
 from langchain_core.vectorstores import InMemoryVectorStore  # noqa: E402
 
 import bertqa  # noqa: E402
@@ -50,6 +51,31 @@ def test_reranker(model):
     for wrong in {"top_n": 0}, {"top_n": -1}, {"top_k": 2}:
         with pytest.raises(ValueError, match=next(iter(wrong))):
             BertQAReranker(model=model, **wrong)
+
+
+def test_a_cancelled_task_ends_the_reading():
+    inside, go, finished = threading.Event(), threading.Event(), []
+
+    def cancel():
+        inside.set()
+        go.wait()
+
+    def progress(stage, part):
+        finished.append(part)
+
+    documents = [Document(page_content=" ".join(TEXTS) * 200)]
+    chain = answer_chain(RunnableLambda(lambda _: documents), cancel=cancel, progress=progress, doc_stride=0)
+
+    async def cancelled():
+        task = asyncio.create_task(chain.ainvoke(QUESTION))
+        await asyncio.to_thread(inside.wait)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go.set()
+
+    asyncio.run(cancelled())  # waits for the thread
+    assert inside.is_set() and max(finished, default=0) < 1
 
 
 def test_answers(store):

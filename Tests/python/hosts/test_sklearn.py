@@ -58,6 +58,9 @@ def test_what_is_no_text(missing):
         with pytest.raises(ValueError, match=r"text \d+ is of type \w+, not str or bytes"):
             call()
     assert TextEmbedder().transform([b"a", "a"]).shape == (2, 384)
+    for one in "a", b"a":
+        with pytest.raises(ValueError, match="string object received"):
+            TextEmbedder().transform(one)
 
 
 def test_tables_are_no_texts():

@@ -64,7 +64,7 @@ def _sigmoid(logit: float) -> float:
 
 def texts_of(values: Iterable[Any]) -> List[Any]:
     """Returns a list of texts. Hosts pass missing values, such as None and NaN, which must not become texts."""
-    check_texts(values, "the input")
+    check_texts(values, "the input", "pass a list: [text]")
     texts = list(values)
     for index, text in enumerate(texts):
         if not is_text(text):

@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ._context import Context
 from ._hosts import opened, texts_of
 from ._sentences import SentenceEncoder
+from ._text import is_text
 from ._train import train_classifier
 
 
 def _texts(X: Iterable[Any]) -> List[Any]:
-    if isinstance(X, str):
+    if is_text(X):
         raise ValueError("Iterable over raw text documents expected, string object received.")
     return texts_of(X)
 

@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from conftest import FIXTURES
+
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 
 TEXTS = [
@@ -12,6 +14,12 @@ TEXTS = [
     "The river floods the valley every spring.",
 ]
 QUESTION = "Where did Ann Smith move?"
+
+
+def in_memory(name):
+    """The files of a fixture's model, for a Context without a directory."""
+    files = [path for path in (FIXTURES / name).rglob("*") if path.is_file()]
+    return {str(path.relative_to(FIXTURES / name)): path.read_bytes() for path in files}
 
 
 def host(name):

@@ -59,6 +59,8 @@ def test_options_of_the_reader(documents):
     found = reader.run(QUESTION, documents, top_k=1)["answers"]
     assert [one.data for one in found] == ["Paris"]
     assert reader.run(QUESTION, documents, score_threshold=1.0)["answers"] == []
+    with pytest.raises(ValueError, match="max_seq_len is 0"):
+        reader.run(QUESTION, documents, max_seq_length=0)
     assert reader.run(QUESTION, [], top_k=1)["answers"] == [] == reader.run(QUESTION, [Document()])["answers"]
 
 
@@ -78,6 +80,8 @@ def test_embedders(documents, store):
     given = [Document(content="a", meta={"n": 0, "s": None})]
     vector = DocumentEmbedder(meta_fields_to_embed=["n", "s"]).run(given)["documents"][0].embedding
     assert vector == DocumentEmbedder().run([Document(content="0\na")])["documents"][0].embedding
+    with pytest.raises(TypeError, match="meta_fields_to_embed is one text"):
+        DocumentEmbedder(meta_fields_to_embed="title")
     for component, wrong in (TextEmbedder(), ["a"]), (DocumentEmbedder(), "a"):
         with pytest.raises(TypeError):
             component.run(wrong)
@@ -91,6 +95,8 @@ def test_ranker(documents, model):
         assert ranked[0].content == TEXTS[0]
     assert SimilarityRanker(model, score_threshold=2.0).run("a", documents)["documents"] == []
     assert len(SimilarityRanker(model).run("a", documents, top_k=1)["documents"]) == 1
+    with pytest.raises(TypeError, match="expected str or bytes, got NoneType"):
+        SimilarityRanker(model).run(None, documents)
     for top_k in 0, -1:
         with pytest.raises(ValueError, match=f"top_k is {top_k}, but must be at least 1"):
             SimilarityRanker(model, top_k=top_k)

@@ -1,11 +1,12 @@
 """Components of LlamaIndex, with its vector index in memory."""
 
 import asyncio
+import pickle
 
 import pytest
 
 from conftest import FIXTURES
-from hosts import TEXTS, host
+from hosts import TEXTS, host, in_memory
 
 host("llama_index.core")
 
@@ -30,11 +31,29 @@ def test_embedding():
     again = BertQAEmbedding.from_dict(own.to_dict())
     assert again.to_dict() == own.to_dict() and again.num_workers == 2
     assert again.get_query_embedding("a") == own.get_query_embedding("a") != embedding.get_query_embedding("a")
+    with pytest.raises(TypeError, match="expected str or bytes, got list"):
+        embedding.get_query_embedding(["a"])
     index = VectorStoreIndex(nodes(), embed_model=embedding)
     found = index.as_retriever(similarity_top_k=2).retrieve("an animal jumped")
     assert found[0].node.node_id == "0"
     ranked = BertQARerank(top_n=1).postprocess_nodes(found, query_str="an animal jumped")
     assert [one.node.node_id for one in ranked] == ["0"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"truncate": False, "truncate_dim": 8, "log": lambda line: None},
+        {"model_name": bertqa.Context(task="embed", precision="f32")},
+        {"model_name": bertqa.Context(in_memory("tiny-bert-embedder"))},
+    ],
+)
+def test_a_pickled_embedding_has_the_same_vectors(options):
+    """IngestionPipeline.run(num_workers=2) pickles it."""
+    embedding = BertQAEmbedding(**options)
+    again = pickle.loads(pickle.dumps(embedding))
+    assert again.to_dict() == embedding.to_dict() and again.callback_manager is not None
+    assert again.get_text_embedding(TEXTS[0]) == embedding.get_text_embedding(TEXTS[0])
 
 
 @pytest.mark.parametrize("model", [None, str(FIXTURES / "tiny-bert-regression")])
@@ -52,5 +71,7 @@ def test_rerank(model):
         BertQARerank(model=model, topn=1)
     again = BertQARerank.from_dict(BertQARerank(model=bertqa.Context(model, task="embed"), top_n=1).to_dict())
     assert len(again.postprocess_nodes(given, query_str="water")) == 1
+    with pytest.raises(ValueError, match="cannot be named in a file"):
+        BertQARerank(model=bertqa.Context(in_memory("tiny-bert-embedder"))).to_dict()
     with pytest.raises(ValueError, match="Missing query"):
         BertQARerank(model=model).postprocess_nodes(given)

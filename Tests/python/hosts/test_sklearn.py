@@ -13,7 +13,7 @@ host("sklearn")
 
 from sklearn.base import clone  # noqa: E402
 from sklearn.compose import ColumnTransformer  # noqa: E402
-from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.exceptions import DataConversionWarning, NotFittedError  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
@@ -58,6 +58,9 @@ def test_what_is_no_text(missing):
         with pytest.raises(ValueError, match=r"text \d+ is of type \w+, not str or bytes"):
             call()
     assert TextEmbedder().transform([b"a", "a"]).shape == (2, 384)
+    for one in "a", b"a":
+        with pytest.raises(ValueError, match="string object received"):
+            TextEmbedder().transform(one)
 
 
 def test_tables_are_no_texts():
@@ -95,6 +98,10 @@ def test_classifier():
     assert numpy.array_equal(again.predict_proba(X), classifier.predict_proba(X))
     search = GridSearchCV(WordCountClassifier(), {"c": [0.1, 1.0], "max_ngram": [1, 2]}, cv=2).fit(X, Y)
     assert search.best_score_ == 1
+    with pytest.warns(DataConversionWarning, match="column-vector y"):  # as other classifiers do
+        assert list(WordCountClassifier().fit(X, pandas.DataFrame({"label": Y})).classes_) == list(
+            classifier.classes_
+        )
     numbers = WordCountClassifier().fit(X, [7] * 12 + [3] * 12)
     assert numbers.predict(["shares fell"]).tolist() == [3]
     with pytest.raises(NotFittedError):

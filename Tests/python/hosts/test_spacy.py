@@ -2,10 +2,14 @@
 
 from importlib.metadata import EntryPoint
 
+import pytest
+
 from conftest import FIXTURES, PACKAGE
 from hosts import TEXTS, host
 
 spacy = host("spacy")
+
+from spacy.training import Example  # noqa: E402
 
 import bertqa.spacy  # noqa: E402
 
@@ -24,6 +28,14 @@ def test_entities(tmp_path):
     nlp.to_disk(tmp_path)
     again = spacy.load(tmp_path)
     assert [(entity.text, entity.label_) for entity in again(TEXTS[1]).ents] == found
+
+
+def test_evaluation():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("bertqa", config={"threshold": 0.5})
+    example = Example.from_dict(nlp.make_doc(TEXTS[1]), {"entities": [(0, 9, "person"), (21, 25, "location")]})
+    scores = nlp.evaluate([example])
+    assert (scores["ents_r"], scores["ents_p"]) == (1, pytest.approx(2 / 3))
 
 
 def test_other_components():

@@ -10,6 +10,8 @@ from hosts import QUESTION, TEXTS
 
 def test_vectors():
     assert numpy.array_equal(vectors()(TEXTS), bertqa.SentenceEncoder().encode(TEXTS))
+    with pytest.raises(TypeError, match="the input is one text"):
+        vectors()(TEXTS[0])
 
 
 def test_questions():

@@ -154,7 +154,12 @@ def test_all_of_pandas_missing_values_are_nulls(context):
     assert rows == expected(context, [QUESTION] * 4, ["the river", None, None, None])
     assert bertqa.answer_column(context, QUESTION, [*missing, pandas.NaT]).to_pylist() == [*rows, None]
     # A column without a value, as read_csv returns it, and texts that pyarrow refuses.
-    for nothing in pandas.Series([float("nan")] * 2), pandas.Series([], dtype="float64"):
+    for nothing in (
+        pandas.Series([float("nan")] * 2),
+        pandas.Series([], dtype="float64"),
+        pandas.Series([float("nan")] * 2, dtype="category"),
+        pandas.Series([pandas.NA] * 2, dtype="Int64"),  # read_csv with dtype_backend="numpy_nullable"
+    ):
         assert bertqa.answer_column(context, QUESTION, nothing).isna().all()
     objects = pandas.Series(["\ud800 the river", b"the river", 1.5], dtype=object, index=[7, 7, 8])
     assert bertqa.answer_column(context, QUESTION, objects[:2]).index.tolist() == [7, 7]

@@ -141,6 +141,22 @@ def test_what_is_no_pair():
         ranker.context.classify(("a", None))
 
 
+def test_one_text_may_be_bytes(encoder):
+    assert encoder.encode(TEXT.encode()).tolist() == encoder.encode(TEXT).tolist()
+
+
+def test_a_context_takes_no_options_of_its_opening(encoder):
+    """They would have no effect, and neither would a misspelt option of the encoder."""
+    with bertqa.Context(FIXTURES / "tiny-bert-regression") as context:
+        for make in bertqa.SentenceEncoder, bertqa.CrossEncoder:
+            assert make(context, precision=None).context is context
+            with pytest.raises(TypeError, match="^precision, nope: a Context has its own options"):
+                make(context, precision="f32", nope=1)
+        assert bertqa.pipeline("text-classification", context, dtype="float32").context is context
+        with pytest.raises(TypeError, match="^threads: a Context has its own options"):
+            bertqa.pipeline("text-classification", context, threads=1)
+
+
 def test_devices(encoder):
     for make in bertqa.SentenceEncoder, bertqa.CrossEncoder:
         with pytest.raises(ValueError, match="device"):

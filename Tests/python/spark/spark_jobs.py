@@ -65,6 +65,7 @@ def probe(batches):
 
 
 def values(spark, labelled, embedder, entities):
+    ask = bertqa.spark.answer
     texts = spark.createDataFrame(
         [(id, *pair) for id, pair in enumerate(PAIRS)], "id long, question string, text string"
     ).repartition(2)
@@ -94,6 +95,21 @@ def values(spark, labelled, embedder, entities):
     found["same"] = [r[:9] for r in sorted(answered.collect())] == sorted(map(tuple, many.collect()))
     binary = many.selectExpr("id", "encode(text, 'UTF-8') AS text")
     found["binary"] = rows_of(bertqa.spark.answer(binary, question="Who fell?", output_col="r").select("id", "r"))
+    collated = many.selectExpr("id", "text COLLATE UNICODE_CI AS text")
+    found["collated"] = rows_of(
+        bertqa.spark.answer(collated, question="Who fell?", output_col="r").select("id", "r")
+    )
+    # Spark finds columns in any case, unless it is told to distinguish case.
+    redacted = bertqa.spark.redact(mails, text_col="TEXT", output_col="Text", on_error="fail")
+    found["any case"] = [redacted.columns, rows_of(redacted)]
+    spark.conf.set("spark.sql.caseSensitive", True)
+    found["exact case"] = [
+        bertqa.spark.redact(mails, output_col="Text").columns,
+        message(ask, mails, question="a", text_col="TEXT"),
+    ]
+    spark.conf.unset("spark.sql.caseSensitive")
+    labels = (label for label in ["email"])
+    found["iterator"] = rows_of(bertqa.spark.patterns(mails, kinds=labels, output_col="found"))
     # Names that SQL would read as something else, and one that two other columns have.
     odd = texts.where("id < 2").selectExpr(
         "id AS `a.b`", "id AS `a.b`", "question AS `q u.e'?`", 'text AS `bö.dy "🦊```'
@@ -102,7 +118,6 @@ def values(spark, labelled, embedder, entities):
     named = answered.toDF("a", "b", "question", "text", "result", "error")
     found["odd"] = [answered.columns, [row.asDict(recursive=True) for row in named.collect()]]
     # The driver reports an error that it can detect.
-    ask = bertqa.spark.answer
     found["messages"] = {
         "neither": message(ask, texts),
         "both": message(ask, texts, question="a", question_col="question"),
@@ -110,6 +125,10 @@ def values(spark, labelled, embedder, entities):
         "column": message(ask, texts, question="a", text_col="body"),
         "type": message(ask, texts, question="a", text_col="id"),
         "twice": message(ask, texts.select("text", "text"), question="a"),
+        "no name": message(ask, texts, question="a", text_col=None),
+        "column object": message(ask, texts, question="a", text_col=texts["text"]),
+        "output": message(ask, texts, question="a", output_col=3),
+        "counts": message(ask, texts, question="a", counts=True),
         "option": message(bertqa.spark.classify, texts, top_k=2),
         "on_error": message(ask, texts, question="a", on_error="drop"),
         "fail": message(ask(texts, question="a", on_error="fail", max_bytes=MAX_BYTES).collect),

@@ -129,6 +129,12 @@ def test_rules_need_no_model(monkeypatch, task, options, expected):
     assert [error is None for error in batch.column(1).to_pylist()] == ["max_bytes" not in options, True, True]
 
 
+def test_counts_need_a_spark_context():
+    """A session of Spark Connect has none."""
+    with pytest.raises(TypeError, match="Counts needs a SparkContext, which a builtins.object lacks"):
+        bertqa.spark.Counts(object())
+
+
 def test_redaction_with_labels_opens_the_model_of_entities(monkeypatch):
     tasks = []
     with bertqa.Context(task="entities") as context:
@@ -267,9 +273,11 @@ def test_other_columns_come_through(found):
         ["ann@x.org"],
         None,
     ]
+    assert found["iterator"] == found["patterns"]
     assert [row["text"] for row in found["redacted"]] == ["Write to ***@*.org", None]
     assert found["types"] and found["same"]
-    assert found["binary"][0]["r"]["answer"] == "Ann" and found["binary"][1]["r"] is None
+    for kind in "binary", "collated":
+        assert found[kind][0]["r"]["answer"] == "Ann" and found[kind][1]["r"] is None
 
 
 @needs_cluster
@@ -283,6 +291,15 @@ def test_columns_of_any_name(found, context):
 
 
 @needs_cluster
+def test_columns_in_any_case(found):
+    """Redaction leaves no original, whatever the case of the column's name."""
+    columns, rows = found["any case"]
+    assert columns == ["id", "Text"] and rows[0]["Text"] == "Write to [EMAIL]"
+    columns, message = found["exact case"]
+    assert columns == ["id", "text", "Text", "Text_error"] and "'TEXT', of which there are 0" in message
+
+
+@needs_cluster
 def test_messages(found):
     expected = {
         "neither": "TypeError: give either question or question_col",
@@ -291,6 +308,10 @@ def test_messages(found):
         "column": "ValueError: text_col is 'body', of which there are 0; columns: id, question, text",
         "type": "TypeError: text_col is 'id', a column of bigint, but must be one of string or binary: cast it",
         "twice": "ValueError: text_col is 'text', of which there are 2",
+        "no name": "TypeError: text_col must be of type str, not NoneType",
+        "column object": "TypeError: text_col must be of type str, not Column",
+        "output": "TypeError: output_col must be of type str, not int",
+        "counts": "TypeError: counts must be of type Counts, not bool",
         "option": "TypeError: unknown option 'top_k'; known: text_col",
         "on_error": "ValueError: on_error is 'drop', but must be 'null' or 'fail'",
         "fail": "of the partition: max_bytes is 500000, but the call already needs",

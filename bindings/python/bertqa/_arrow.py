@@ -98,8 +98,10 @@ def chunks(column: Any, rows: int = 1 << 30) -> Iterator[Chunk]:
 
 
 def _has_objects(column: Any) -> bool:
-    """True for a pandas Series of Python objects, or of the floats that pandas reads from a column without values."""
-    return type(column).__module__.partition(".")[0] == "pandas" and str(column.dtype) in ("object", "float64")
+    """True for a pandas Series of Python objects, or one without values, which pandas reads as floats, integers or
+    categories."""
+    is_pandas = type(column).__module__.partition(".")[0] == "pandas"
+    return is_pandas and (str(column.dtype) == "object" or bool(column.isna().all()))
 
 
 def _stream(capsule: Any) -> Iterator[Chunk]:

@@ -3,7 +3,6 @@
 import sys
 from typing import Any, Callable, Dict, Iterable, List, Optional
 
-from ._context import Context
 from ._hosts import exact
 from ._sentences import AT_ONCE, check_device, shown
 from ._text import check_texts, two_texts
@@ -33,7 +32,7 @@ class CrossEncoder:
         from .pipelines._model import Model
 
         check_device(device)
-        self.context = model if isinstance(model, Context) else exact(model, **options)
+        self.context = exact(model, **options)
         self.max_length, self.truncate = max_length, truncate
         self._model = Model(self.context)
         self.activation_fn = activation_fn or self._activation()

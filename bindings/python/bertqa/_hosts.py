@@ -23,7 +23,15 @@ def _open(model: Any, task: str) -> Context:
 
 
 def exact(model: Any, **options: Any) -> Context:
-    """Opens a model in f32, which gives the results of the original implementations, or in int8 if it is stored so."""
+    """Opens a model in f32, which gives the results of the original implementations, or in int8 if it is stored so.
+    Returns a Context unchanged."""
+    if isinstance(model, Context):
+        given = [name for name, value in options.items() if value is not None]
+        if given:
+            raise TypeError(
+                f"{', '.join(given)}: a Context has its own options; pass them to it, or pass the model's directory or name"
+            )
+        return model
     if options.get("precision") is not None:
         return Context(model, **options)
     context = Context(model, **options)
@@ -40,7 +48,7 @@ def scores(context: Context, query: str, texts: Sequence[str]) -> List[float]:
         from ._sentences import SentenceEncoder
 
         encoder = SentenceEncoder(context, truncate=False)
-        first = encoder.encode_query(query, normalize_embeddings=True, convert_to_numpy=False)
+        [first] = encoder.encode_query([query], normalize_embeddings=True, convert_to_numpy=False)
         others = encoder.encode_document(list(texts), normalize_embeddings=True, convert_to_numpy=False)
         return [sum(one * other for one, other in zip(first, vector)) for vector in others]
     results = context.classify_batch([(query, text) for text in texts])
@@ -56,7 +64,7 @@ def _sigmoid(logit: float) -> float:
 
 def texts_of(values: Iterable[Any]) -> List[Any]:
     """Returns a list of texts. Hosts pass missing values, such as None and NaN, which must not become texts."""
-    check_texts(values, "the input")
+    check_texts(values, "the input", "pass a list: [text]")
     texts = list(values)
     for index, text in enumerate(texts):
         if not is_text(text):
@@ -69,5 +77,11 @@ def texts_of(values: Iterable[Any]) -> List[Any]:
 def serializable(model: Any) -> Any:
     """Returns the name or directory of a model for a file."""
     if isinstance(model, Context):
-        return model._arguments["model"]
+        directory = model.info.directory
+        if not directory or model._is_relative:
+            raise ValueError(
+                f"{model!r} cannot be named in a file, because it was opened from memory or with dir_fd: open it by the path "
+                "of its directory"
+            )
+        return os.path.abspath(directory)
     return None if model is None else os.fspath(model)

@@ -29,7 +29,9 @@ def start_threads() -> None:
 
 
 def stop_threads() -> None:
-    """Ends the library's threads and waits for them. The next call that needs them starts them again."""
+    """Ends the library's threads and waits for them. The next call that needs them starts them again.
+
+    Forked children can use the library in any case. os.fork of Python 3.12 and later warns of other threads."""
     check(library().pool_shutdown())
 
 

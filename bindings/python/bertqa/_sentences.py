@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 from ._call import integer
 from ._context import Context
 from ._hosts import exact
-from ._text import check_texts
+from ._text import check_texts, is_text
 
 #: Texts per call of the library.
 AT_ONCE = 256
@@ -90,7 +90,7 @@ class SentenceEncoder:
         if precision != "float32":
             raise ValueError(f"precision is {precision!r}, but vectors are float32")
         before = self._prompt(prompt_name, prompt)
-        is_one = isinstance(sentences, str)
+        is_one = is_text(sentences)
         check_texts(sentences, "sentences")
         texts = [sentences] if is_one else list(sentences)
         dimension = truncate_dim or self.truncate_dim
@@ -196,8 +196,6 @@ def shown(items: Sequence[int], is_shown: Optional[bool]) -> Iterable[int]:
 
 def _opened(model: Any, options: Dict[str, Any]) -> Tuple[Context, Dict[str, Any]]:
     """Returns a model's context and the settings of sentence-transformers in its files."""
-    if isinstance(model, Context):
-        return model, _config(model)
     context = exact(model, **{"task": None if model is not None else "embed", **options})
     return context, _config(context)
 

@@ -8,6 +8,7 @@ langchain-core.
 """
 
 import asyncio
+import threading
 from typing import Any, Dict, List, Optional, Sequence
 
 from langchain_core.documents import Document
@@ -18,6 +19,7 @@ from langchain_core.utils.pydantic import ConfigDict, Field
 
 from ._hosts import opened, scores
 from ._sentences import SentenceEncoder
+from ._text import check_texts
 
 
 class BertQAEmbeddings(Embeddings):
@@ -29,11 +31,12 @@ class BertQAEmbeddings(Embeddings):
         self.encode_options = encode_options or {}
 
     def embed_documents(self, texts: List[str]) -> List[List[float]]:
+        check_texts(texts, "texts", "pass a list: [text]")
         vectors = self.encoder.encode_document(list(texts), convert_to_numpy=False, **self.encode_options)
         return [vector.tolist() for vector in vectors]
 
     def embed_query(self, text: str) -> List[float]:
-        vector = self.encoder.encode_query(text, convert_to_numpy=False, **self.encode_options)
+        [vector] = self.encoder.encode_query([text], convert_to_numpy=False, **self.encode_options)
         return vector.tolist()
 
 
@@ -69,15 +72,17 @@ def answer_chain(retriever: Any, model: Any = None, **options: Any) -> "Runnable
 
     options: see help(bertqa.AnswerOptions).
     """
-    context = opened(model, "answer")
+    context, is_cancelled = opened(model, "answer"), options.pop("cancel", None)
 
-    def answered(question: str, documents: Sequence[Document]) -> Dict[str, Any]:
+    def answered(question: str, documents: Sequence[Document], cancel: Any = is_cancelled) -> Dict[str, Any]:
         empty = dict.fromkeys(("answer", "score", "start", "end", "document", "sentence"))
         result: Dict[str, Any] = {"question": question, **empty, "source_documents": documents}
         if not documents:
             return result
         texts = [document.page_content for document in documents]
-        found = context.answer_documents(question, texts, **{"handle_impossible_answer": True, **options})
+        found = context.answer_documents(
+            question, texts, **{"handle_impossible_answer": True, **options, "cancel": cancel}
+        )
         if found.answer is not None:
             best = found.answer
             result.update(
@@ -94,6 +99,15 @@ def answer_chain(retriever: Any, model: Any = None, **options: Any) -> "Runnable
         return answered(question, retriever.invoke(question))
 
     async def async_call(question: str) -> Dict[str, Any]:
-        return await asyncio.to_thread(answered, question, await retriever.ainvoke(question))
+        documents = await retriever.ainvoke(question)
+        is_over = threading.Event()
 
-    return RunnableLambda(call, async_call)
+        def cancel() -> Any:
+            return is_over.is_set() or (is_cancelled is not None and is_cancelled())
+
+        try:
+            return await asyncio.to_thread(answered, question, documents, cancel)
+        finally:
+            is_over.set()  # ends the thread's work if the task was cancelled
+
+    return RunnableLambda(call, async_call, name="answer_chain")

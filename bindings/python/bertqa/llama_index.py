@@ -28,11 +28,19 @@ class BertQAEmbedding(BaseEmbedding):
         encoder = SentenceEncoder(model_name, **options)
         directory = encoder.context.info.directory
         super().__init__(model_name=directory, embed_batch_size=embed_batch_size, **fields)
-        self._encoder, self._options = encoder, options
+        # Functions, such as log, matter only while the model is opened.
+        self._options = {name: value for name, value in options.items() if not callable(value)}
+        self._encoder = encoder
 
     def to_dict(self, **options: Any) -> Dict[str, Any]:
         """Returns the constructor's arguments, for from_dict."""
         return {**super().to_dict(**options), **self._options}
+
+    def __setstate__(self, state: Any) -> None:
+        """LlamaIndex calls the constructor with the fields alone, which lack the encoder's options."""
+        super().__setstate__(state)
+        private = state["__pydantic_private__"]
+        self._encoder, self._options = private["_encoder"], private["_options"]
 
     @classmethod
     def class_name(cls) -> str:
@@ -46,7 +54,8 @@ class BertQAEmbedding(BaseEmbedding):
         return self._get_text_embeddings([text])[0]
 
     def _get_query_embedding(self, query: str) -> List[float]:
-        return self._encoder.encode_query(query, convert_to_numpy=False).tolist()
+        [vector] = self._encoder.encode_query([query], convert_to_numpy=False)
+        return vector.tolist()
 
     async def _aget_query_embedding(self, query: str) -> List[float]:
         return await asyncio.to_thread(self._get_query_embedding, query)

@@ -5,10 +5,11 @@ registry.add_recognizer(BertQARecognizer("entities-minilm-l6"))
 
 from typing import Any, Dict, Iterable, List, Mapping, Optional
 
-from presidio_analyzer import EntityRecognizer, RecognizerResult
+from presidio_analyzer import AnalysisExplanation, EntityRecognizer, RecognizerResult
 
 from ._entities import PATTERN_GROUPS, patterns
 from ._hosts import opened, serializable
+from ._text import check_texts
 
 #: Presidio's names for the labels of rules and of common models.
 ENTITIES = {
@@ -56,6 +57,7 @@ class BertQARecognizer(EntityRecognizer):
         if model is not None:
             own = opened(model, "entities").info.labels if self.wanted is None else self.wanted
             kinds += sorted({_tag(label) for label in own} - {"O"})
+        check_texts(supported_entities or [], "supported_entities", "pass a list of them")
         entities = (
             list(dict.fromkeys(map(self._name, kinds))) if supported_entities is None else supported_entities
         )
@@ -80,6 +82,8 @@ class BertQARecognizer(EntityRecognizer):
                 start=one.start,
                 end=one.end,
                 score=one.score,
+                # Presidio adds the word of `context` that raised the score.
+                analysis_explanation=AnalysisExplanation(recognizer=self.name, original_score=one.score),
                 recognition_metadata={
                     RecognizerResult.RECOGNIZER_NAME_KEY: self.name,
                     RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: self.id,
@@ -93,7 +97,8 @@ class BertQARecognizer(EntityRecognizer):
     def to_dict(self) -> Dict[str, Any]:
         """Returns the constructor's arguments, for from_dict."""
         own = {"model": serializable(self.model), "rules": self.rules, "names": self.names, "labels": self.wanted}
-        return {**super().to_dict(), **own, "threshold": self.threshold, "regions": self.regions}
+        own.update(threshold=self.threshold, regions=self.regions, context=self.context)
+        return {**super().to_dict(), **own}
 
     def _name(self, label: str) -> str:
         return self.names.get(label, self.names.get(label.upper(), label.upper()))

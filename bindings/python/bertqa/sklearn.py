@@ -10,16 +10,17 @@ from typing import Any, Iterable, List
 import numpy
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ._context import Context
 from ._hosts import opened, texts_of
 from ._sentences import SentenceEncoder
+from ._text import is_text
 from ._train import train_classifier
 
 
 def _texts(X: Iterable[Any]) -> List[Any]:
-    if isinstance(X, str):
+    if is_text(X):
         raise ValueError("Iterable over raw text documents expected, string object received.")
     return texts_of(X)
 
@@ -87,6 +88,7 @@ class WordCountClassifier(ClassifierMixin, _OfTexts):
 
     def fit(self, X: Any, y: Any) -> "WordCountClassifier":
         check_classification_targets(y)
+        y = column_or_1d(y, warn=True)
         texts = _texts(X)
         self.classes_, numbers = numpy.unique(y, return_inverse=True)
         counts = numpy.bincount(numbers, minlength=len(self.classes_))

@@ -9,7 +9,9 @@ spaCy finds the component by the wheel's entry point; without the wheel, import 
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
 
 from spacy.language import Language
+from spacy.scorer import get_ner_prf
 from spacy.tokens import Doc
+from spacy.training import Example
 from spacy.util import filter_spans, minibatch
 
 from ._hosts import opened
@@ -61,6 +63,10 @@ class BertQAEntities:
             # Earlier entities stay; of overlapping ones, the longest stays.
             doc.set_ents(filter_spans([*(span for span in spans if span is not None), *doc.ents]))
         return docs
+
+    def score(self, examples: Iterable[Example], **options: Any) -> Dict[str, Any]:
+        """Returns the scores that nlp.evaluate adds for entities."""
+        return get_ner_prf(examples, **options)
 
     def to_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> None:
         """Writes nothing: the config names the model's own directory."""

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Tuple, TypedDict
 
 from ._options import AnswerOptions, CallOptions, ClassifyOptions, EmbedOptions, EntitiesOptions
 from ._rules import Rules
+from ._run import repeatable
 from ._spark import Work
+from ._text import check_kind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,6 +37,10 @@ class Counts:
 
     def __init__(self, spark: Any):
         context = getattr(spark, "sparkContext", spark)
+        if not hasattr(context, "accumulator"):
+            raise TypeError(
+                f"Counts needs a SparkContext, which a {type(spark).__module__}.{type(spark).__name__} lacks"
+            )
         self._rows, self._nulls, self._failed = (context.accumulator(0) for _ in range(3))
 
     @property
@@ -58,6 +64,8 @@ class Counts:
 
 class SparkOptions(TypedDict, total=False):
     """Keyword arguments of every function here, in addition to the options of its task.
+
+    Names of columns match in any case, unless spark.sql.caseSensitive is true.
 
     text_col: the column of texts, strings or binary; a null gives a null; default "text".
     output_col: the new column, which replaces one of the same name; default "bertqa".
@@ -203,9 +211,13 @@ def _mapped(
     on_error = values.get("on_error", "null")
     if on_error not in ("null", "fail"):
         raise ValueError(f"on_error is {on_error!r}, but must be 'null' or 'fail'")
-    counts = values.get("counts")
-    added = _added(task, values.get("output_col", "bertqa"), on_error == "null")
-    keep = [index for index, name in enumerate(df.columns) if name not in [column for column, _ in added]]
+    counts, output_col = values.get("counts"), values.get("output_col", "bertqa")
+    check_kind(output_col, str, "output_col")
+    if counts is not None:
+        check_kind(counts, Counts, "counts")
+    added = _added(task, output_col, on_error == "null")
+    replaced = [found for name, _ in added for found in _positions(df, name)]
+    keep = [index for index in range(len(df.columns)) if index not in replaced]
     schema = _schema([df.schema.fields[index] for index in keep], added)
     work = Work(
         task=task,
@@ -216,24 +228,37 @@ def _mapped(
         names=_numbered(schema).names,
         has_errors=on_error == "null",
         model={name: values.get(name) for name in ("model", "precision", "isa")},
-        options={name: value for name, value in values.items() if name in names},
+        options=repeatable({name: value for name, value in values.items() if name in names}),
         counts=None if counts is None else (counts._rows, counts._nulls, counts._failed),
     )
     # Spark looks up columns by name, where a dot means a field and a name can occur twice.
     return df.toDF(*_numbered(df.schema).names).mapInArrow(work, _numbered(schema)).toDF(*schema.names)
 
 
+def _positions(df: "DataFrame", column: str) -> List[int]:
+    """Returns the positions of the columns of this name, in any case unless Spark is set to distinguish case."""
+    is_exact = str(df.sparkSession.conf.get("spark.sql.caseSensitive")).lower() == "true"
+    return [
+        index
+        for index, name in enumerate(df.columns)
+        if name == column or (not is_exact and name.lower() == column.lower())
+    ]
+
+
 def _position(df: "DataFrame", column: str, argument: str) -> int:
     """Returns the position of the column, which must contain texts."""
-    found = [index for index, name in enumerate(df.columns) if name == column]
+    from pyspark.sql.types import BinaryType, StringType
+
+    check_kind(column, str, argument)
+    found = _positions(df, column)
     if len(found) != 1:
         raise ValueError(
             f"{argument} is {column!r}, of which there are {len(found)}; columns: {', '.join(df.columns)}"
         )
-    kind = df.schema.fields[found[0]].dataType.simpleString()
-    if kind not in ("string", "binary"):
+    kind = df.schema.fields[found[0]].dataType
+    if not isinstance(kind, (StringType, BinaryType)):
         raise TypeError(
-            f"{argument} is {column!r}, a column of {kind}, but must be one of string or binary: cast it"
+            f"{argument} is {column!r}, a column of {kind.simpleString()}, but must be one of string or binary: cast it"
         )
     return found[0]
 

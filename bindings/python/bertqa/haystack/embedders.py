@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Optional
 from haystack import Document, component
 
 from .._sentences import SentenceEncoder
+from .._text import check_texts
 from ._base import Component
 
 
@@ -74,6 +75,7 @@ class DocumentEmbedder(_Embedder):
     ):
         self.model, self.prefix, self.suffix = model, prefix, suffix
         self.normalize_embeddings, self.truncate = normalize_embeddings, truncate
+        check_texts(meta_fields_to_embed or [], "meta_fields_to_embed", "pass a list of them")
         self.meta_fields_to_embed, self.embedding_separator = meta_fields_to_embed or [], embedding_separator
 
     @component.output_types(documents=List[Document])

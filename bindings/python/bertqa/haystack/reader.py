@@ -47,7 +47,7 @@ class ExtractiveReader(Component):
             query,
             [text for _, text in given],
             top_k=self.top_k if top_k is None else top_k,
-            max_seq_len=max_seq_length or self.max_seq_length,
+            max_seq_len=self.max_seq_length if max_seq_length is None else max_seq_length,
             doc_stride=self.stride if stride is None else stride,
         )
         least = self.score_threshold if score_threshold is None else score_threshold

@@ -70,7 +70,7 @@ def pipeline(
         raise ValueError(
             "tokenizer must be None or equal to model: bertqa reads the tokenizer of the model's directory"
         )
-    context = model if isinstance(model, Context) else _load(name, model, precision, threads, dtype or torch_dtype)
+    context = _load(name, model, precision, threads, dtype or torch_dtype)
     kind = TASKS[name or _task_of(context)][0]
     return kind(context, task=task or _task_of(context), compat=compat, **options)
 
@@ -81,7 +81,7 @@ def _load(
     default = None if task is None else TASKS[task][1]
     if model is None and default is None:
         raise ValueError(f"{task} has no default model: name a directory")
-    if precision is None:
+    if precision is None and not isinstance(model, Context):
         name = str(dtype).rpartition(".")[2]
         precision = PRECISIONS.get(name)
     return exact(model, task=None if model is not None else default, precision=precision, threads=threads)

@@ -73,7 +73,7 @@ run() {
   return $status
 }
 
-# At most 90 kB for each target, the smallest inputs first.
+# At most 300 kB for each target, the smallest inputs first.
 minimize() {
   for target in $*; do
     rm -rf "$out/minimal" "$out/kept"
@@ -85,7 +85,7 @@ minimize() {
     for file in $(ls -Sr "$out/minimal"); do
       size=$(stat -c %s "$out/minimal/$file")
       total=$((total + size))
-      [ $total -le 90000 ] || break
+      [ $total -le 300000 ] || break
       cp "$out/minimal/$file" "$out/kept/"
     done
     # The same bytes for the same inputs.

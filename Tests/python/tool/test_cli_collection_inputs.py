@@ -6,6 +6,7 @@ import gzip
 import json
 import mailbox
 import os
+import resource
 from email.message import EmailMessage
 
 import pytest
@@ -439,3 +440,14 @@ def test_converters_do_not_read_standard_input(tmp_path):
     assert rows(tmp_path / "x.db", "SELECT text FROM passages ORDER BY text") == [
         ("The clock stopped.",), ("The lamp is green.",)
     ]  # fmt: skip
+
+
+def test_a_converter_that_prints_more_than_fits_into_memory(tmp_path):
+    odd = tmp_path / "a.rot"
+    odd.write_text("x")
+    limit = 1 << 30
+    errors = run(
+        "index", "--words-only", tmp_path / "x.db", "--convert", ".rot=yes", odd, code=4,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )[1]  # fmt: skip
+    assert "not enough memory for" in errors

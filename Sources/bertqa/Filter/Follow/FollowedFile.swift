@@ -79,10 +79,14 @@ final class FollowedFile {
       guard state.size >= position, bytes(of: input, upTo: position) == tail else {
         return try goOnAfterCut()
       }
-      if position == 0, state.changed != input.seen.changed, let missed = try firstMissed() {
-        cut = cut ?? input
-        begin(missed, Self.state(of: missed))
-        return .nextFile
+      if state.changed != input.seen.changed {
+        if try isBegunAgain() { return try goOnAfterCut() }
+        if position == 0, let missed = try firstMissed() {
+          // Bytes of it may have been read.
+          if cut == nil { cut = try fromBeginning() }
+          begin(missed, Self.state(of: missed))
+          return .nextFile
+        }
       }
       input.seen = state
       if read > 0, input.isVerbatim {
@@ -160,11 +164,27 @@ final class FollowedFile {
     return false
   }
 
+  /// True if the file was copied and cut, and begins again with the few bytes that were read of it, such as the first
+  /// line of a table. Then the copy has others behind them.
+  private func isBegunAgain() throws(ToolError) -> Bool {
+    guard position > 0, position <= Self.tailLength else { return false }
+    for file in others(RotatedFiles(of: watch.name.string).files) where file.changed > input.seen.changed {
+      guard let copy = try file.open(reading) else { return try isBegunAgain() }
+      if holdsRead(copy), try !copy.isBeginning(of: input) { return true }
+    }
+    return false
+  }
+
+  private func fromBeginning() throws(ToolError) -> Input {
+    let again = try Input(again: input)
+    try again.begin(rotated: reading)
+    return again
+  }
+
   /// Continues with the copy of a truncated file, or with the file's beginning.
   private func goOnAfterCut() throws(ToolError) -> RecordReader.Reading {
     // A copy may be truncated, too: by the next copy.
-    let again = try Input(again: input)
-    try again.begin(rotated: reading)
+    let again = try fromBeginning()
     let rotated = others(RotatedFiles(of: watch.name.string).files).filter {
       $0.changed >= input.seen.changed
     }
@@ -172,7 +192,7 @@ final class FollowedFile {
       guard let copy = try file.open(reading) else { return try goOnAfterCut() }
       guard holdsRead(copy) else { continue }
       try copy.seek(to: position)
-      copy.isCopy = true
+      copy.original = input
       copy.seen = Self.state(of: copy)
       cut = cut ?? again
       input = copy
@@ -208,7 +228,7 @@ final class FollowedFile {
     if isLeft {
       isLeft = false
       if let (next, state) = try successor() {
-        let mayGrow = isPlain && !input.isCopy && !isCatchingUp
+        let mayGrow = isPlain && input.original == nil && !isCatchingUp
         former = mayGrow ? (input, position) : nil
         begin(next, state)
         watch.isReading(next)

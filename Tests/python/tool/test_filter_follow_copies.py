@@ -87,3 +87,20 @@ def test_half_a_record_was_read(follower):
     follower.up()
     follower.has(range(12))
     assert follower.messages() == []
+
+
+def test_the_last_bytes_that_were_read_are_there_again(follower):
+    """A row of spaces at the same place of the file's new contents, which is longer than what the run compares."""
+    spaces = b'{"n":%d,"text":"a@b.de' + b" " * 2000
+    follower.log.write_bytes(spaces % 0)
+    follower.up()
+    follower.has_read(len(spaces % 0))
+    with follower.halted():
+        with follower.log.open("ab") as file:
+            file.write(b'"}\n')
+        follower.append(1)
+        follower.copy_and_cut()
+        follower.log.write_bytes(spaces % 2 + b'"}\n')
+        follower.append(3)
+    follower.has(range(4))
+    assert follower.messages() == []

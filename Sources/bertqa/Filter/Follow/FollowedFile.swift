@@ -13,7 +13,8 @@ final class FollowedFile {
   private var cut: Input?
   /// The number of bytes of the file that were read; 0 for compressed files.
   private var position = 0
-  /// The last of these bytes.
+  /// The first and the last of these bytes. The last alone may be the same in a later file, as a row of spaces.
+  private var head: [UInt8] = []
   private var tail: [UInt8] = []
   /// Time of the file's last change in the checkpoint of an earlier run.
   private var changedBefore: Int?
@@ -76,7 +77,9 @@ final class FollowedFile {
     if isPlain, !wasRead {
       // This check comes after the read: bytes from before a truncation are in the copy, too.
       let state = Self.state(of: input)
-      guard state.size >= position, bytes(of: input, upTo: position) == tail else {
+      guard state.size >= position, bytes(of: input, upTo: head.count) == head,
+        bytes(of: input, upTo: position) == tail
+      else {
         return try goOnAfterCut()
       }
       if state.changed != input.seen.changed {
@@ -91,6 +94,7 @@ final class FollowedFile {
       input.seen = state
       if read > 0, input.isVerbatim {
         let new = buffer.rawRoom.prefix(read)
+        head += new.prefix(Self.tailLength - head.count)
         tail = Array((tail + new.suffix(Self.tailLength)).suffix(Self.tailLength))
         position += read
       }
@@ -106,6 +110,7 @@ final class FollowedFile {
     let present = Int(lseek(input.descriptor, 0, SEEK_CUR))
     guard present != position else { return }
     position = present
+    head = bytes(of: input, upTo: min(present, Self.tailLength))
     tail = bytes(of: input, upTo: present)
   }
 
@@ -141,11 +146,14 @@ final class FollowedFile {
     return nil
   }
 
-  /// True if another file has the last bytes that were read of this one, at the same place.
+  /// True if another file has the first and the last bytes that were read of this one, at the same places.
   private func holdsRead(_ other: Input) -> Bool {
     guard !tail.isEmpty, input.isVerbatim else { return false }
-    if other.compression == nil { return bytes(of: other, upTo: position) == tail }
-    return (try? other.bytes(position - tail.count, tail.count)) == tail
+    if other.compression == nil {
+      return bytes(of: other, upTo: head.count) == head && bytes(of: other, upTo: position) == tail
+    }
+    return (try? other.bytes(0, head.count)) == head
+      && (try? other.bytes(position - tail.count, tail.count)) == tail
   }
 
   /// True if the file has the contents of an open file that was compressed and removed.
@@ -219,7 +227,7 @@ final class FollowedFile {
     }
     next.seen = state
     input = next
-    (position, tail, changedBefore) = (0, [], nil)
+    (position, head, tail, changedBefore) = (0, [], [], nil)
     isLeft = false
   }
 

@@ -29,8 +29,9 @@ struct HTMLDocument {
   private typealias Free = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
   private static let (element, textNode, cdata): (Int32, Int32, Int32) = (1, 3, 4)
-  /// HTML_PARSE_RECOVER, _NOERROR, _NOWARNING and _NONET: it reads what it can, prints nothing, and fetches nothing.
-  private static let options: Int32 = 1 | 1 << 5 | 1 << 6 | 1 << 11
+  /// HTML_PARSE_RECOVER, _NOERROR, _NOWARNING, _NONET and _HUGE: it reads what it can, prints nothing, fetches nothing,
+  /// and does not end at elements that are nested deeper than 256 levels or at texts of 10 MB.
+  private static let options: Int32 = 1 | 1 << 5 | 1 << 6 | 1 << 11 | 1 << 19
 
   /// What has no text of the page.
   private static let skipped: Set<String> = [
@@ -77,7 +78,7 @@ struct HTMLDocument {
     var node = root(document)?.assumingMemoryBound(to: Node.self)
     // Without recursion: pages may be nested deeply.
     while let current = node {
-      if let child = try enter(current.pointee) {
+      if let child = enter(current.pointee) {
         node = child
         continue
       }
@@ -98,11 +99,8 @@ struct HTMLDocument {
     text = WindowsCharacters.replacingControls(in: text)
   }
 
-  /// libxml2 drops what a text between two elements has beyond 10 MB, by up to 64 KiB.
-  private static let longestText = 10_000_000 - 1 << 16
-
   /// Returns the first child to visit; nil for none.
-  private mutating func enter(_ node: Node) throws(ToolError) -> UnsafeMutablePointer<Node>? {
+  private mutating func enter(_ node: Node) -> UnsafeMutablePointer<Node>? {
     switch node.type {
     case Self.element:
       let name = Self.name(node)
@@ -115,15 +113,7 @@ struct HTMLDocument {
       if name == "br" { text.append(Self.newline) }
       return node.children
     case Self.textNode, Self.cdata:
-      guard let content = node.content else { return nil }
-      let part = String(cString: content)
-      if part.utf8.count > Self.longestText {
-        throw ToolError(
-          .input,
-          "the page has 10 MB of text without a tag, of which libxml2 reads no more: convert it to text first"
-        )
-      }
-      appendText(part)
+      if let content = node.content { appendText(String(cString: content)) }
     default: break
     }
     return nil

@@ -90,13 +90,22 @@ final class IndexRun {
     guard let name else { throw ToolError(.resources, "out of memory") }
     do throws(ToolError) {
       let file = try Input(path: path)
+      // Before its hash, for which all of it is read: most large files are no texts.
+      let source: SourceReading.Source
+      do throws(ToolError) {
+        source = try reading.source(ArgumentText(pointer: name), shown: path)
+      } catch {
+        // The collection has nothing of a file that cannot be read any more.
+        writer.begin(path, status, settings: settings)
+        throw error
+      }
       let hash = try ContentHash(of: file.descriptor, path, upTo: Int(status.size)).value
       if let known, isKnown, known.hash == Int64(bitPattern: hash), known.status.size == status.size {
         summary.unchanged += 1
         return try writer.keep(path, status)
       }
       writer.begin(path, status, settings: settings)
-      try reading.read(ArgumentText(pointer: name), shown: path, to: writer) { note("\(path): \($0)") }
+      try reading.read(source, to: writer) { note("\(path): \($0)") }
       try writer.endFile(hash: hash)
       if known == nil { summary.added += 1 } else { summary.changed += 1 }
     } catch {
@@ -113,9 +122,8 @@ final class IndexRun {
   private func addStandardInput() throws(ToolError) {
     writer.begin(Self.standardInput, SourceStatus(modified: 0, size: 0), settings: 0)
     do throws(ToolError) {
-      try reading.read(.standardInput, shown: Self.standardInput, to: writer) {
-        note("standard input: \($0)")
-      }
+      let source = try reading.source(.standardInput, shown: Self.standardInput)
+      try reading.read(source, to: writer) { note("standard input: \($0)") }
       try writer.endFile(hash: 0)
       summary.added += 1
     } catch {

@@ -28,7 +28,9 @@ final class PassageCollection {
   /// Opens or creates a collection for writing, which one process at a time may do.
   convenience init(writing path: String) throws(ToolError) {
     let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
-    guard lock >= 0 || errno == EISDIR else { throw Input.error(path, errno) }
+    guard lock >= 0 || errno == EISDIR else {
+      throw ToolError(.input, "cannot write \(path): \(String(cString: strerror(errno)))")
+    }
     var status = stat()
     guard fstat(lock, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw ToolError(

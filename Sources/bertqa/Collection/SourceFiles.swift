@@ -43,7 +43,11 @@ struct SourceFiles {
       return fail(path.string, errno)
     }
     defer { free(resolved) }
-    add(String(cString: resolved), isNamed: true)
+    guard let name = String(validatingCString: resolved) else {
+      problems.append((path.string, Self.notUTF8))
+      return
+    }
+    add(name, isNamed: true)
   }
 
   private mutating func add(_ path: String, isNamed: Bool) {
@@ -70,7 +74,7 @@ struct SourceFiles {
       let child = path == "/" ? "/\(name)" : "\(path)/\(name)"
       // A name that is not UTF-8 was repaired, so the path leads nowhere.
       if access(child, F_OK) != 0, name.unicodeScalars.contains("\u{FFFD}") {
-        problems.append((child, "its name is not valid UTF-8"))
+        problems.append((child, Self.notUTF8))
       } else if !Self.matches(child, excluded) {
         add(child, isNamed: false)
       }
@@ -83,6 +87,8 @@ struct SourceFiles {
     let name = FileWriting.split(path).name
     return patterns.contains { fnmatch($0, $0.utf8.contains(UInt8(ascii: "/")) ? path : name, 0) == 0 }
   }
+
+  private static let notUTF8 = "its name is not valid UTF-8"
 
   private mutating func fail(_ path: String, _ number: Int32) {
     problems.append((path, String(cString: strerror(number))))

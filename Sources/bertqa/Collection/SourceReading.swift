@@ -69,37 +69,69 @@ struct SourceReading {
     return Int64(bitPattern: hash.value)
   }
 
+  /// A file and how it is read.
+  struct Source {
+    let file: ArgumentText
+    let shown: String
+    /// In lower case, without the ending of a compressed file.
+    fileprivate let name: String
+    fileprivate let kind: Kind
+
+    fileprivate enum Kind {
+      case converted(command: String)
+      case records(RecordFormat)
+      case page, mail, text
+    }
+  }
+
+  /// Throws `.input` if the size or the first bytes of the file show that it cannot be read.
+  func source(_ file: ArgumentText, shown: String) throws(ToolError) -> Source {
+    let name = Compression.inner(shown).lowercased()
+    let kind: Source.Kind
+    if let converter = converters.first(where: { shown.hasSuffix($0.ending) }) {
+      kind = .converted(command: converter.command)
+    } else if let format = format ?? Self.recordFormat(name) {
+      kind = .records(format)
+    } else if [".html", ".htm", ".xhtml"].contains(where: name.hasSuffix) {
+      kind = .page
+    } else {
+      kind = try Mailbox.isMail(file, named: name) ? .mail : .text
+    }
+    if !file.isStandardInput {
+      switch kind {
+      case .page: try InputText.check(file, Self.pageReading)
+      case .text: try InputText.check(file, textReading)
+      case .converted, .records, .mail: break
+      }
+    }
+    return Source(file: file, shown: shown, name: name, kind: kind)
+  }
+
+  private static let pageReading = InputText.Reading(isForced: true)
+
+  private var textReading: InputText.Reading {
+    var reading = InputText.Reading(encoding: encoding)
+    reading.advice = "--exclude leaves it out, --convert reads it"
+    return reading
+  }
+
   /// Adds the documents of a file to a collection. Throws `.input` if it cannot be read.
   /// - Parameter problem: called for a record that cannot be read.
   func read(
-    _ file: ArgumentText, shown: String, to writer: CollectionWriter, problem: (String) -> Void
+    _ source: Source, to writer: CollectionWriter, problem: (String) -> Void
   ) throws(ToolError) {
-    if let converter = converters.first(where: { shown.hasSuffix($0.ending) }) {
-      let text = try Self.output(of: converter.command, file)
-      return try text.withElements { text throws(ToolError) in
-        if case .noText(let kind) = TextForm(text) {
-          throw ToolError(.input, "'\(converter.command)' printed what looks like \(kind)")
-        }
-        guard text.isValidUTF8 else {
-          throw ToolError(.input, "'\(converter.command)' printed text that is not valid UTF-8")
-        }
-        try writer.add(text, hasLines: false)
-      }
-    }
-    let name = Compression.inner(shown).lowercased()
-    if let format = format ?? Self.recordFormat(name) {
-      return try readRecords(file, format, to: writer, problem: problem)
-    }
-    if [".html", ".htm", ".xhtml"].contains(where: name.hasSuffix) {
-      let source = try InputText(file, InputText.Reading(isForced: true))
-      let page = try HTMLDocument(source.bytes, encoding: encoding)
-      withExtendedLifetime(source) {}
-      return try page.text.withElements { text throws(ToolError) in
+    switch source.kind {
+    case .converted(let command): try readOutput(of: command, source.file, to: writer)
+    case .records(let format): try readRecords(source.file, format, to: writer, problem: problem)
+    case .page:
+      let text = try InputText(source.file, Self.pageReading)
+      let page = try HTMLDocument(text.bytes, encoding: encoding)
+      withExtendedLifetime(text) {}
+      try page.text.withElements { text throws(ToolError) in
         try writer.add(text, title: page.title, hasLines: false)
       }
-    }
-    if try Mailbox.isMail(file, named: name) {
-      let mailbox = try Mailbox(file)
+    case .mail:
+      let mailbox = try Mailbox(source.file)
       while let message = try mailbox.next(problem) {
         try message.text.withElements { text throws(ToolError) in
           try writer.add(
@@ -107,16 +139,15 @@ struct SourceReading {
             fields: message.fields, hasLines: false)
         }
       }
-      return
+    case .text:
+      let text = try InputText(source.file, textReading)
+      guard text.isDecodable, text.bytes.isValidUTF8 else {
+        throw ToolError(.input, "\(source.shown): \(text.encoding.flaw)")
+      }
+      try writer.add(
+        text.bytes, title: DocumentTitle(text.bytes, named: source.name).bytes, hasLines: true)
+      withExtendedLifetime(text) {}
     }
-    var form = InputText.Reading(encoding: encoding)
-    form.advice = "--exclude leaves it out, --convert reads it"
-    let text = try InputText(file, form)
-    guard text.isDecodable, text.bytes.isValidUTF8 else {
-      throw ToolError(.input, "\(shown): \(text.encoding.flaw)")
-    }
-    try writer.add(text.bytes, title: DocumentTitle(text.bytes, named: name).bytes, hasLines: true)
-    withExtendedLifetime(text) {}
   }
 
   private static func recordFormat(_ name: String) -> RecordFormat? {
@@ -191,8 +222,22 @@ struct SourceReading {
 
   // MARK: - Converters
 
-  /// Returns what a command prints about a file.
-  private static func output(of command: String, _ file: ArgumentText) throws(ToolError) -> [UInt8] {
+  /// Adds what a command prints about a file.
+  private func readOutput(
+    of command: String, _ file: ArgumentText, to writer: CollectionWriter
+  ) throws(ToolError) {
+    let output = try Self.output(of: command, file)
+    if case .noText(let kind) = TextForm(output.bytes) {
+      throw ToolError(.input, "'\(command)' printed what looks like \(kind)")
+    }
+    guard output.bytes.isValidUTF8 else {
+      throw ToolError(.input, "'\(command)' printed text that is not valid UTF-8")
+    }
+    try writer.add(output.bytes, hasLines: false)
+    withExtendedLifetime(output) {}
+  }
+
+  private static func output(of command: String, _ file: ArgumentText) throws(ToolError) -> ByteBuffer {
     let quoted =
       "'"
       + file.string.split(separator: "'" as Character, omittingEmptySubsequences: false)
@@ -202,15 +247,22 @@ struct SourceReading {
     guard let pipe = popen("exec </dev/null\n\(line)", "re") else {
       throw ToolError.system("cannot start '\(command)'", errno)
     }
-    var text: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = fread(&buffer, 1, buffer.count, pipe)
-      if count == 0 { break }
-      text += buffer[..<count]
-      if text.count > Int(Int32.max) { break }
+    let text = ByteBuffer()
+    let status: Int32
+    do throws(ToolError) {
+      while text.count <= InputText.limit {
+        let count = try text.fill(atMost: 1 << 16) { fread($0.baseAddress, 1, $0.count, pipe) }
+        if count == 0 { break }
+      }
+      status = pclose(pipe)
+    } catch {
+      pclose(pipe)
+      throw error
     }
-    let status = pclose(pipe)
+    guard text.count <= InputText.limit else {
+      throw ToolError(
+        .input, "'\(command)' printed more than \(InputText.limit) bytes, the most that a text may have")
+    }
     guard status == 0 else {
       let code = status & 0x7F == 0 ? "exit status \(status >> 8 & 0xFF)" : "signal \(status & 0x7F)"
       throw ToolError(.input, "'\(command)' failed: \(code)")

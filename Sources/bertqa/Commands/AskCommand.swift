@@ -29,7 +29,7 @@ struct AskCommand: Command {
             .browser, "show the FILEs or the collection as a page in the browser; needs the Python package",
             detail:
               "'python3 -m bertqa.demo' serves the page, on this machine only. Of the other options, only "
-              + "--model has an effect."),
+              + "--model and --embed-model have an effect."),
           TextSource.encodingRow, TextSource.forceRow,
         ] + AnswerOptions.choosingRows.filter { $0.option != .topK } + [ModelChoice.row()]
           + ModelChoice.runRows),
@@ -85,6 +85,9 @@ struct AskCommand: Command {
       var words: [ArgumentText] = [ArgumentText(literal: "--browser")]
       if let model = arguments.last(.model)?.text {
         words += [ArgumentText(literal: "--answer-model"), model]
+      }
+      if let model = arguments.last(.embedModel)?.text {
+        words += [ArgumentText(literal: "--embed-model"), model]
       }
       throw PythonModule.run(
         "bertqa.demo", words + [ArgumentText(literal: "--")] + arguments.operands, for: .browser,

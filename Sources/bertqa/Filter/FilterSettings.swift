@@ -208,6 +208,11 @@ struct FilterSettings {
   /// Returns the values of --fields as the task's own type; nil for all.
   func fields<Field: ResultField>() -> [Field]? { fieldNames?.compactMap { Field(rawValue: $0) } }
 
+  /// The files that the run writes, beside standard output.
+  var outputs: [ArgumentText] {
+    [output, checkpoint, mapping, stats, report, metrics, policy.deadLetters].compactMap { $0 }
+  }
+
   /// Options for reading the inputs.
   var reading: Input.Reading { Input.Reading(isText: format.isText, encoding: encoding, grows: follows) }
 

@@ -118,7 +118,7 @@ enum FilterSetup {
   /// Checks that all inputs can be read before the first is processed, which may take hours. Returns the
   /// total size of the inputs in bytes; 0 if unknown.
   private static func checkInputs(_ settings: FilterSettings) throws(ToolError) -> Int {
-    func usage(_ message: String) -> ToolError { .usage(message, command: FilterCommand.invocation) }
+    if settings.follows { try checkFollowed(settings) }
     var size = 0
     var isKnown = true
     for index in settings.inputs.indices {
@@ -133,13 +133,34 @@ enum FilterSetup {
         isKnown = false
         continue
       }
-      if settings.follows, let compression = input.compression {
-        throw usage("--follow cannot read \(input.shown), which is compressed with \(compression)")
-      }
+      if settings.follows, let compression = input.compression { throw compressed(input.shown, compression) }
       size += input.size ?? 0
       if !input.isVerbatim { isKnown = false }
     }
     return isKnown ? size : 0
+  }
+
+  /// Rejects paths of which no file can be followed, and outputs that would be read as rotated files.
+  private static func checkFollowed(_ settings: FilterSettings) throws(ToolError) {
+    let name = settings.inputs[0].string
+    // A path that is not UTF-8 was repaired, and leads nowhere.
+    if RotatedFiles.names(of: name).contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }) {
+      throw usage("--follow cannot read \(name): its path is not valid UTF-8")
+    }
+    if let compression = Compression(fileName: name) { throw compressed(name, compression) }
+    for output in settings.outputs where RotatedFiles.haveName(of: output.string, followed: name) {
+      throw usage(
+        "\(output.string) has a name of the rotated files of \(name), which --follow reads: name it otherwise"
+      )
+    }
+  }
+
+  private static func usage(_ message: String) -> ToolError {
+    .usage(message, command: FilterCommand.invocation)
+  }
+
+  private static func compressed(_ shown: String, _ compression: Compression) -> ToolError {
+    usage("--follow cannot read \(shown), which is compressed with \(compression)")
   }
 
   /// Returns nil unless the input is a regular file.

@@ -10,6 +10,8 @@ struct NamedFiles {
     let role: String
     let use: FileUse
     let place: FilePlace
+    /// True if `shown` is the name to the byte. All outputs but `.output` are opened by it.
+    var isSpelled = true
   }
 
   private let arguments: ParsedArguments
@@ -24,6 +26,10 @@ struct NamedFiles {
         let kind = output.use == .directory ? "directory" : "file"
         throw arguments.usage(
           "\(output.role) is a \(kind), not standard output: ./- is the \(kind) of the name -")
+      }
+      guard output.isSpelled || output.use == .output else {
+        throw arguments.usage(
+          "\(output.role) \(output.shown): the name is not valid UTF-8: name it otherwise")
       }
       try files.checkIsNoInput(output)
       for other in files.outputs[..<index] { try files.check(output, other) }
@@ -59,10 +65,11 @@ struct NamedFiles {
   }
 
   private mutating func add(_ name: ArgumentText, _ role: String, _ use: FileUse) {
-    let named =
+    var named =
       use == .read
       ? Named(shown: name.shownAsFile, role: role, use: use, place: FilePlace(name))
       : Named(shown: name.string, role: role, use: use, place: FilePlace(path: name.pointer))
+    named.isSpelled = name.bytes.isValidUTF8
     if use.isInput { inputs.append(named) } else { outputs.append(named) }
   }
 

@@ -20,7 +20,7 @@ final class ByteBuffer {
     guard capacity - count < more else { return }
     let wanted = max(count + more, capacity * 2, 1 << 12)
     guard let grown = realloc(start, wanted) else {
-      throw ToolError(.resources, "not enough memory for \(wanted) bytes of input: lower --max-record-bytes")
+      throw ToolError(.resources, "not enough memory for \(wanted) bytes of input")
     }
     start = grown.assumingMemoryBound(to: UInt8.self)
     capacity = wanted

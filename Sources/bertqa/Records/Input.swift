@@ -22,8 +22,8 @@ final class Input {
   private var reading = Reading(isText: false)
   /// nil for input that is not text.
   private var text: TextDecoder?
-  /// True for a copy of the previous file. Offsets continue.
-  var isCopy = false
+  /// The file that was read before and of which this is a copy. Offsets continue.
+  var original: Input?
   /// A followed file's size, and the time of its last change in nanoseconds since 1970, at the last read.
   var seen = (size: 0, changed: 0)
 
@@ -90,6 +90,11 @@ final class Input {
   }
 
   var isRegularFile: Bool { size != nil }
+
+  /// True if this is a copy of another file, or of a copy of it.
+  func continues(_ other: Input) -> Bool {
+    original.map { $0 === other || $0.continues(other) } ?? false
+  }
 
   /// Returns the current size of the file in bytes.
   func currentSize() throws(ToolError) -> Int {

@@ -9,7 +9,7 @@ final class InputText {
   private(set) var isDecodable = true
 
   /// The library's maximum size of a text in bytes: 2 GiB less one.
-  private static let limit = Int(Int32.max)
+  static let limit = Int(Int32.max)
 
   /// Options for reading texts.
   struct Reading {
@@ -30,35 +30,36 @@ final class InputText {
       self.encoding = encoding
     }
 
-    fileprivate func noText(_ shown: String, _ kind: String) -> ToolError {
-      ToolError(.input, "\(shown): looks like \(kind); \(advice)")
+    /// Returns the form of a text, of which the first bytes are enough. Throws if it is no text.
+    fileprivate func form(_ bytes: UnsafeBufferPointer<UInt8>, _ shown: String) throws(ToolError) -> TextForm
+    {
+      let form = encoding == nil ? TextForm(bytes) : TextForm(beginningWith: bytes, as: encoding)
+      if case .noText(let kind) = form, !isForced {
+        throw ToolError(.input, "\(shown): looks like \(kind); \(advice)")
+      }
+      return form
     }
   }
 
   /// Reads the named file; "-" is standard input. Text in another encoding becomes UTF-8, and ranges then
   /// refer to the UTF-8 text.
   init(_ name: ArgumentText, _ reading: Reading) throws(ToolError) {
-    let input = try Input(name)
-    let size = input.size ?? 0
-    if size > Self.limit { throw Self.tooLarge(input.shown) }
-    try input.decompress(byContent: true)
-    let read = try Self.read(input, capacity: max(size + 1, 1 << 12))
+    let input = try Self.open(name)
+    let read = try Self.read(input, capacity: max((input.size ?? 0) + 1, 1 << 12))
+    let form: TextForm
+    do throws(ToolError) {
+      form = try reading.form(read, input.shown)
+    } catch {
+      free(UnsafeMutableRawPointer(mutating: read.baseAddress))
+      throw error
+    }
     if let encoding = reading.encoding {
-      if case .noText(let kind) = TextForm(beginningWith: read, as: encoding), !reading.isForced {
-        free(UnsafeMutableRawPointer(mutating: read.baseAddress))
-        throw reading.noText(input.shown, kind)
-      }
       self.encoding = encoding.isUTF8 ? nil : encoding.resolved(by: read)
+    } else if case .utf16 = form {
+      encoding = TextEncoding("UTF-16")?.resolved(by: read)
+      report("note: \(input.shown) is UTF-16 and was converted: ranges count in UTF-8")
     } else {
-      switch TextForm(read) {
-      case .noText(let kind) where !reading.isForced:
-        free(UnsafeMutableRawPointer(mutating: read.baseAddress))
-        throw reading.noText(input.shown, kind)
-      case .utf16:
-        encoding = TextEncoding("UTF-16")?.resolved(by: read)
-        report("note: \(input.shown) is UTF-16 and was converted: ranges count in UTF-8")
-      default: encoding = nil
-      }
+      encoding = nil
     }
     guard let encoding else {
       bytes = read
@@ -68,6 +69,23 @@ final class InputText {
     isDecodable = decoded.isValid
     bytes = Self.copy(decoded.text)
     free(UnsafeMutableRawPointer(mutating: read.baseAddress))
+  }
+
+  /// Throws if the size or the first bytes of a file show that it is no text. Reads no others.
+  static func check(_ name: ArgumentText, _ reading: Reading) throws(ToolError) {
+    let input = try open(name)
+    let beginning = ByteBuffer()
+    while beginning.count < TextForm.sampleSize {
+      if try beginning.fill(atMost: TextForm.sampleSize - beginning.count, input.read) == 0 { break }
+    }
+    _ = try reading.form(beginning.bytes, input.shown)
+  }
+
+  private static func open(_ name: ArgumentText) throws(ToolError) -> Input {
+    let input = try Input(name)
+    if let size = input.size, size > limit { throw tooLarge(input.shown) }
+    try input.decompress(byContent: true)
+    return input
   }
 
   /// Reads all of the input. The caller frees the memory.

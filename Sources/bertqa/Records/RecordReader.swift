@@ -213,7 +213,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
   }
 
   private var headerTooLarge: ToolError {
-    ToolError(.input, "\(source.input.shown): the first line is above --max-record-bytes")
+    ToolError(.input, "\(source.input.shown): the first line has more than \(limits.recordBytes) bytes")
   }
 
   private func takeHeader(_ record: Record) throws(ToolError) {

@@ -7,7 +7,7 @@ enum TextForm {
   case noText(String)
 
   /// The number of bytes examined.
-  private static let sampleSize = 1 << 16
+  static let sampleSize = 1 << 16
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
     let sample = UnsafeBufferPointer(rebasing: bytes.prefix(Self.sampleSize))

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import re
 import signal
 import socket
@@ -17,6 +18,7 @@ from bertqa.demo import __main__ as program
 from bertqa.demo import _server
 from bertqa.demo._server import Server
 from bertqa.demo._tasks import LAST_TEXT, Tasks, candidate_questions
+from filtering import wait_for
 from samples import ANSWER, FOX, WHO
 
 MAIN = [sys.executable, "-m", "bertqa.demo"]
@@ -94,6 +96,9 @@ def test_a_collection_is_asked(tmp_path):
             connection.close()
             status, found = post(server, "collection", index=1, question=WHO)
             assert status == 500 and "is missing" in found["error"]
+            path.write_bytes(b"")
+            status, found = post(server, "collection", index=1, question=WHO)
+            assert status == 500 and "no longer there" in found["error"] and path.stat().st_size == 0
             path.unlink()
             status, found = post(server, "collection", index=1, question=WHO)
             assert status == 500 and "no longer there" in found["error"] and not path.exists()
@@ -325,6 +330,68 @@ def test_the_program(tmp_path):
     assert process.returncode == 0 and errors == "" and key not in output
 
 
+def asked_documents(process):
+    """Returns the names and texts of the documents that a program serves, and ends it."""
+    url = process.stdout.readline().strip()
+    port, key = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]+)/", url).groups()
+    connection = http.client.HTTPConnection("127.0.0.1", int(port))
+    connection.request("GET", f"/{key}/")
+    token = re.search(r'name="token" content="([^"]+)"', connection.getresponse().read().decode())[1]
+
+    def value(name, **request):
+        headers = {
+            "Origin": f"http://127.0.0.1:{port}",
+            "Content-Type": "application/json",
+            "X-Bertqa-Token": token,
+        }
+        connection.request("POST", f"/{key}/{name}", json.dumps({"page": "x", **request}), headers)
+        return json.loads(connection.getresponse().read())
+
+    names = value("documents")["names"]
+    found = [(name, value("document", index=index)["text"]) for index, name in enumerate(names)]
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
+    return found
+
+
+def test_pipes_and_equal_names(tmp_path):
+    """A pipe has its text only once. Files of the same name are told apart by their paths."""
+    text = "".join(f"Box {number} holds {number * 7} screws.\n" for number in range(1000))
+    for folder in "a", "b":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "notes.txt").write_text(folder)
+    read, write = os.pipe()
+    process = subprocess.Popen(
+        [*MAIN, "-", f"/dev/fd/{read}", "a/notes.txt", "b/notes.txt"], cwd=tmp_path, pass_fds=[read], text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    os.close(read)
+    with process:
+        process.stdin.write(text)
+        process.stdin.close()
+        with open(write, "w") as pipe:
+            pipe.write(text)
+        assert asked_documents(process) == [
+            ("Standard input", text), (str(read), text), ("a/notes.txt", "a"), ("b/notes.txt", "b"),
+        ]  # fmt: skip
+
+
+def test_a_browser_that_ends_before_the_page(tmp_path):
+    """Such as a program that $BROWSER names, for which Python waits."""
+    script, seen = tmp_path / "browser", tmp_path / "seen"
+    fetch = "import os, sys, urllib.request; data = urllib.request.urlopen(sys.argv[1]).read(); "
+    fetch += "open(sys.argv[2] + '.tmp', 'wb').write(data); os.rename(sys.argv[2] + '.tmp', sys.argv[2])"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{fetch}" "$1" "{seen}"\n')
+    script.chmod(0o755)
+    environment = {**os.environ, "BROWSER": str(script)}
+    with subprocess.Popen([*MAIN, "--browser"], env=environment, stdout=subprocess.DEVNULL) as process:
+        try:
+            wait_for(seen.exists)
+            assert b"<!doctype html>" in seen.read_bytes()
+        finally:
+            process.kill()
+
+
 def test_the_program_says_what_is_wrong(tmp_path, capsys, monkeypatch):
     binary, large = tmp_path / "binary", tmp_path / "large"
     binary.write_bytes(b"abc\xff")
@@ -335,11 +402,14 @@ def test_the_program_says_what_is_wrong(tmp_path, capsys, monkeypatch):
         ([str(large)], "larger than"),
         ([str(tmp_path / "none")], "No such file"),
         (["--classify-model", str(tmp_path / "none")], "none"),
+        (["--embed-model", str(tmp_path / "none")], "none"),
     ]:
         assert program.main(arguments) == 1
         assert message in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        program.main(["--port", "65536"])
+    for port in "65536", "-1", "x", "\u00b2":
+        with pytest.raises(SystemExit):
+            program.main(["--port", port])
+        assert f"{port} is not a port: 0 to 65535" in capsys.readouterr().err
 
 
 def test_a_file_that_only_begins_as_a_database(tmp_path, capsys):

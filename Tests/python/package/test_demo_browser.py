@@ -9,6 +9,7 @@ import pytest
 
 import bertqa
 import browser
+from bertqa.demo import _server
 from bertqa.demo._server import Server
 from bertqa.demo._tasks import Tasks
 from samples import ANSWER, FOX, WHO
@@ -137,6 +138,9 @@ def test_a_collection_is_asked(chromium, tmp_path):
             hits = chromium.run("[...document.querySelectorAll('#hits .place')].map(place => place.textContent)")
             assert "long" in hits and len(hits) > 3
             place = next(index for index, hit in enumerate(hits) if NAME in hit)
+            # A title that is written from right to left does not turn the place round.
+            parts = f"[...document.querySelectorAll('#hits .place')[{place}].querySelectorAll('bdi')]"
+            assert chromium.run(f"{parts}.map(part => part.textContent)") == [HOSTILE, NAME]
             chromium.run(f"document.querySelectorAll('#hits button')[{place}].focus()")
             chromium.press("Enter")
             chromium.wait("at('document').textContent.includes('onerror')")
@@ -181,6 +185,9 @@ def test_documents_are_chosen_pasted_and_opened(page, tmp_path):
     # A request in progress, here for questions to suggest, does not mention the file.
     page.run("ask('suggest', { text: 'A hen jumped.' })")
     assert page.run("at('error').textContent") == expected
+    page.run("add('Pasted text', 'x '.repeat(5 << 20))")
+    page.wait("at('error').textContent === 'Pasted text: larger than 8 MiB'")
+    assert page.run("at('document').textContent === 'A hen jumped.' && at('documents').options.length === 4")
     page.run("at('documents').selectedIndex = 0; at('documents').dispatchEvent(new Event('change'))")
     page.wait(f"at('document').textContent.startsWith({json.dumps(FOX)})")
 
@@ -303,6 +310,51 @@ def test_dark_and_light_can_be_read(page, scheme):
         for selector in "#verdict .guess-text", "mark.guess", "#answers button":
             if page.run(f"!!document.querySelector({json.dumps(selector)})"):
                 assert contrast(page, f"document.querySelector({json.dumps(selector)})") >= 4.5, selector
+
+
+def test_a_failure_leaves_nothing_else(page, monkeypatch):
+    """Neither "Reading…" nor, after the next request or on another tab, its own message."""
+    ask(page, WHO)
+    monkeypatch.setattr(_server, "LARGEST", 100)
+    page.run("at('ask').requestSubmit()")
+    page.wait("at('error').textContent.startsWith('the text is too large')")
+    page.wait("at('verdict').textContent === ''")
+    page.run("select(at('tab-next'))")
+    page.wait("at('error').textContent === ''")
+    page.run("select(at('tab-answer')); at('ask').requestSubmit()")
+    page.wait("at('error').textContent !== ''")
+    monkeypatch.undo()
+    page.run("at('ask').requestSubmit()")
+    page.wait(f"at('verdict').textContent.startsWith({json.dumps(ANSWER)})")
+    assert page.run("at('error').textContent") == ""
+    del page.messages[:]  # Chromium logs refused requests
+
+
+def test_on_a_telephone_the_answer_stays_in_sight(page):
+    page.call("Emulation.setDeviceMetricsOverride", width=360, height=600, deviceScaleFactor=1, mobile=False)
+    try:
+        page.run("show('x\\n'.repeat(200) + " + json.dumps(FOX) + ")")
+        ask(page, WHO)
+        page.wait("at('document').scrollTop > 100")
+        assert page.run("scrollY") == 0
+        inside = "(r => r.top >= 0 && r.bottom <= innerHeight)(%s.getBoundingClientRect())"
+        assert page.run(inside % "at('verdict')")
+        assert not page.run(inside % "document.querySelector('mark.best')")
+        # The answer in the list leads to its place.
+        page.run("at('answers').firstChild.firstChild.click()")
+        page.wait(inside % "document.querySelector('mark.best')")
+    finally:
+        page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_hebrew_begins_on_the_right(page):
+    page.run("show('\u05d0\u05e0\u05d4 \u05d7\u05ea\u05de\u05d4!')")
+    left = """(place => { const range = document.createRange(), node = at('document').firstChild;
+      range.setStart(node, place); range.setEnd(node, place + 1); return range.getBoundingClientRect().left })(%d)"""
+    first, mark = (page.run(left % place) for place in (0, 8))
+    assert mark < first
+    ask(page, "\u05de\u05d9 \u05d7\u05ea\u05de\u05d4?")
+    assert page.run("getComputedStyle(document.querySelector('#answers button')).unicodeBidi") == "plaintext"
 
 
 def test_a_server_that_is_gone_is_said(chromium):

@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -59,6 +60,27 @@ class Follower:
 
     def is_saved(self, count):
         return f"\nsucceeded {count}\n" in self.checkpoint.read_text()
+
+    def has_read(self, size):
+        """Waits until the run has read so many bytes of the log."""
+
+        def is_there():
+            process = pathlib.Path(f"/proc/{self.process.pid}")
+            for entry in (process / "fd").iterdir():
+                with contextlib.suppress(FileNotFoundError):
+                    if entry.exists() and entry.samefile(self.log):
+                        if (process / "fdinfo" / entry.name).read_text().startswith(f"pos:\t{size}\n"):
+                            return True
+            return False
+
+        wait_for(is_there)
+
+    @contextlib.contextmanager
+    def halted(self):
+        """What happens meanwhile happens between two looks of the run."""
+        self.process.send_signal(signal.SIGSTOP)
+        yield
+        self.process.send_signal(signal.SIGCONT)
 
     def done(self):
         return numbers(self.output.read_bytes()) if self.output.exists() else []

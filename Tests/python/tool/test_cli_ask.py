@@ -360,6 +360,15 @@ def test_the_browser_page_is_started(text):
         process.communicate(timeout=60)
 
 
+@pytest.mark.parametrize("option", ["--model", "--embed-model"])
+def test_the_browser_page_has_the_models(option, text):
+    result = subprocess.run(
+        [TOOL, "ask", "--browser", option, "no/such-model", text], capture_output=True, timeout=60,
+        env=environment(PYTHONPATH=str(PACKAGE)),
+    )  # fmt: skip
+    assert result.returncode == 1 and b"no/such-model" in result.stderr
+
+
 def test_without_the_package_there_is_a_message(tmp_path):
     errors = run("ask", "--browser", FOX, code=3, env=environment(PATH=str(tmp_path)))[1]
     assert "--browser needs Python 3 and its package bertqa" in errors

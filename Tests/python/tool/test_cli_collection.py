@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 
 from cli import run
 from indexed import HEATING, LEASE, ask, check_whole, indexed_notes, rows, written_notes  # noqa: F401
@@ -95,6 +96,26 @@ def test_files_that_became_something_else(tmp_path):
     )
 
 
+def test_large_files_that_are_no_texts(tmp_path):
+    """Neither is read beyond its first bytes: reading all of the larger one takes hours."""
+    folder, path = tmp_path / "folder", tmp_path / "x.db"
+    folder.mkdir()
+    for name in "disk.img", "log.txt":
+        (folder / name).write_text("The lamp is green.")
+    run("index", "--words-only", path, folder)
+    for name, size in ("disk.img", (1 << 31) - 1), ("log.txt", 1 << 43):
+        os.truncate(folder / name, 0)
+        os.truncate(folder / name, size)
+    limit = 1 << 30
+    output, errors = run(
+        "index", "--words-only", path, folder, code=3,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )  # fmt: skip
+    assert "disk.img: looks like a binary file" in errors and "log.txt has more than" in errors
+    # What they were is no longer in the collection.
+    assert output.endswith("0 passages read, 0 in all\n")
+
+
 def test_other_options_read_files_again(tmp_path):
     """Those that concern a file. Problems say which option to change, and then it must count."""
     path, lines, text = tmp_path / "x.db", tmp_path / "lines.jsonl", tmp_path / "a.txt"
@@ -122,17 +143,20 @@ def test_what_cannot_be_read_is_listed(collection, notes, tmp_path):
     (notes / os.fsdecode(b"\xff.txt")).write_text("x")
     os.symlink(notes, notes / "loop")
     os.mkfifo(notes / "fifo")
-    output, errors = run("index", collection, notes, tmp_path / "missing", code=3)
+    output, errors = run(
+        "index", collection, notes, tmp_path / "missing", notes / os.fsdecode(b"\xff.txt"), code=3
+    )
     assert output.startswith("1 new")
     for part in (
         "picture.png: looks like a picture",
         "wrong.jsonl: line 2",
         "wrong.jsonl: line 3",
         "latin.txt: not valid UTF-8",
-        "its name is not valid UTF-8",
+        "notes/\ufffd.txt: its name is not valid UTF-8\nbertqa: ",
         "missing: No such file",
     ):
         assert part in errors, errors
+    assert errors.count("its name is not valid UTF-8") == 2
     assert ask(collection, "What colour is the lamp?")["answers"][0]["text"] == "green"
     check_whole(collection)
     run("index", collection, "--encoding", "latin1", notes / "latin.txt")

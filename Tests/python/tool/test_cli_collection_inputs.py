@@ -6,6 +6,7 @@ import gzip
 import json
 import mailbox
 import os
+import resource
 from email.message import EmailMessage
 
 import pytest
@@ -74,14 +75,14 @@ def test_encodings_of_pages(tmp_path, charset, encoding, text):
     assert rows(tmp_path / "x.db", "SELECT d.title, p.text FROM documents d, passages p") == [(text, text)]
 
 
-def test_a_page_that_libxml2_would_cut(tmp_path):
-    """It reads 10 MB of text between two tags."""
-    path, page = tmp_path / "pages.db", tmp_path / "log.html"
-    page.write_text(f"<title>A &bogus; B</title><pre>{'lamp ' * 2_100_000}The clock stopped.</pre>")
-    errors = run("index", "--words-only", path, page, code=3)[1]
-    assert "log.html: the page has 10 MB of text without a tag" in errors
-    page.write_text(f"<title>A &bogus; B</title><pre>{'lamp <b>is</b> ' * 100_000}The clock stopped.</pre>")
-    run("index", "--words-only", path, page)
+@pytest.mark.parametrize(
+    "page", ["<pre>" + "lamp " * 2_100_000, "<p>a" + "<font>" * 300, "<div>" * 100_000], ids=len
+)
+def test_pages_that_libxml2_would_cut(page, tmp_path):
+    """By default, it ends at 256 levels of elements, which may be open by mistake, and at 10 MB of text."""
+    path, file = tmp_path / "pages.db", tmp_path / "page.html"
+    file.write_text(f"<title>A &bogus; B</title>{page}The clock stopped.")
+    run("index", "--words-only", path, file)
     assert rows(path, "SELECT title FROM documents") == [("A &bogus; B",)]
     assert "The clock stopped." in run("search", path, "clock stopped")[0]
 
@@ -439,3 +440,14 @@ def test_converters_do_not_read_standard_input(tmp_path):
     assert rows(tmp_path / "x.db", "SELECT text FROM passages ORDER BY text") == [
         ("The clock stopped.",), ("The lamp is green.",)
     ]  # fmt: skip
+
+
+def test_a_converter_that_prints_more_than_fits_into_memory(tmp_path):
+    odd = tmp_path / "a.rot"
+    odd.write_text("x")
+    limit = 1 << 30
+    errors = run(
+        "index", "--words-only", tmp_path / "x.db", "--convert", ".rot=yes", odd, code=4,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )[1]  # fmt: skip
+    assert "not enough memory for" in errors

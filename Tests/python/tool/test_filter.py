@@ -368,6 +368,9 @@ def test_columns_that_are_not_there():
     )
     errors = run(*TOKENS, "--format=csv", input=b"text,bertqa_ids\n", code=3)[1]
     assert errors == ["bertqa: the table has a column 'bertqa_ids' already: choose another --output-field"]
+    long = b"text," + b"x" * 100
+    errors = run(*TOKENS, "--format=csv", "--max-record-bytes=50", input=long, code=3)[1]
+    assert errors == ["bertqa: standard input: the first line has more than 50 bytes"]
     assert run(*TOKENS, "--format=csv") == (b"", [])
     assert run(*TOKENS, "--format=csv", input=b"\xef\xbb\xbftext\r\n") == (
         b"\xef\xbb\xbftext,bertqa_ids,bertqa_error\r\n",

@@ -2,6 +2,8 @@
 without a run. Each record is written once and in order, or reported as lost."""
 
 import os
+import pathlib
+import re
 import shutil
 import signal
 import time
@@ -428,3 +430,58 @@ def test_a_new_file_with_the_number_of_a_removed_one(follower):
     follower.up()
     follower.has(range(9))
     assert follower.messages() == []
+
+
+def test_the_directory_is_renamed_and_made_again(tmp_path):
+    follower = Follower(tmp_path / "followed", name="logs/app.jsonl")
+    logs = follower.log.parent
+    logs.mkdir()
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    logs.rename(tmp_path / "old")
+    logs.mkdir()
+    follower.append(1)
+    follower.has([0, 1])
+    # The events of the new directory are received, and only these.
+    information = pathlib.Path(f"/proc/{follower.process.pid}/fdinfo")
+
+    def watched():
+        lines = [line for entry in information.iterdir() for line in entry.read_text().splitlines()]
+        return re.findall(r"^inotify wd:\S+ ino:(\S+)", "\n".join(lines), re.MULTILINE)
+
+    wait_for(lambda: watched() == [f"{logs.stat().st_ino:x}"])
+    (tmp_path / "old" / "app.jsonl").rename(tmp_path / "old" / "app.jsonl.1")
+    follower.rotate()
+    follower.append(2)
+    follower.has([0, 1, 2])
+    follower.down()
+    assert follower.messages() == []
+
+
+@pytest.mark.parametrize("option", ["--output=", "--resume=", "--stats=", "--on-error=dead-letter="])
+@pytest.mark.parametrize("name", ["app.jsonl.1", "app.jsonl.old", "app-20261125.jsonl", "app.jsonl.gz"])
+def test_outputs_with_names_of_rotated_files(name, option, tmp_path):
+    """The run would read what it has written."""
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "app.jsonl").symlink_to("logs/app.jsonl")
+    for directory in ".", "logs":
+        output = [] if option == "--output=" else ["--output=out"]
+        arguments = [*PATTERNS, "--follow", "app.jsonl", *output, f"{option}{directory}/{name}"]
+        [error] = run(*arguments, cwd=tmp_path, code=2)[1]
+        assert f"{directory}/{name} has a name of the rotated files of app.jsonl" in error
+    assert os.listdir(tmp_path / "logs") == [] and sorted(os.listdir(tmp_path)) == ["app.jsonl", "logs"]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_paths_of_which_no_file_can_be_followed(is_there, tmp_path):
+    odd = tmp_path / os.fsdecode(b"odd\xff")
+    odd.mkdir()
+    for name, cwd, complaint in [
+        (os.fsdecode(b"a\xff.jsonl"), tmp_path, "its path is not valid UTF-8"),
+        ("a.jsonl", odd, "its path is not valid UTF-8"),
+        ("a.jsonl.GZ", tmp_path, "which is compressed with gzip"),
+    ]:
+        if is_there:
+            (cwd / name).write_bytes(records(1))
+        assert complaint in run(*PATTERNS, "--follow", name, cwd=cwd, code=2)[1][0]

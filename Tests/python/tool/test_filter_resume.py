@@ -249,6 +249,9 @@ def test_outputs_are_not_cut_for_arguments_that_are_wrong(tmp_path):
     [error] = run(*csv, "-o", precious, "--resume", tmp_path / "c", code=3)[1]
     assert f"the checkpoint of the output {tmp_path / 'out'}, not of {precious}" in error
     assert precious.read_bytes() == b"precious " * 1000
+    (tmp_path / "out").unlink()
+    [error] = run(*csv, "-o", tmp_path / "out", "--resume", tmp_path / "c", code=3)[1]
+    assert f"the checkpoint of an output {tmp_path / 'out'} that was removed or replaced" in error
 
 
 @pytest.mark.parametrize("offset", [2, 40_000, -2])

@@ -217,6 +217,24 @@ PAIRS = [
 ]
 
 
+def test_names_that_are_not_utf8(tmp_path):
+    """Only a file that is opened by the bytes of its name is written."""
+    (tmp_path / "in").write_bytes(RECORD)
+    name = os.fsdecode(b"\xff.gz")
+    calls = [["index", name, "in"]]
+    for command in TABLES:
+        calls += [
+            [command, *make(name)] for use, make in outputs_of(command).values() if use in OUTPUTS - {"output"}
+        ]
+    assert len(calls) > 8
+    for arguments in calls:
+        code, errors = call(arguments, tmp_path)
+        assert (code, "\ufffd.gz: the name is not valid UTF-8" in errors) == (2, True), (arguments, errors)
+    assert os.listdir(tmp_path) == ["in"]
+    run(*TOKENS, "in", "-o", name, cwd=tmp_path)
+    assert sorted(os.listdir(tmp_path)) == ["in", name]
+
+
 def test_no_output_is_a_dash(tmp_path):
     for command in TABLES:
         for option, (_, write) in outputs_of(command).items():

@@ -150,11 +150,17 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
   /// Links may change and directories may appear at any time.
   private func findPaths() {
     paths = RotatedFiles.names(of: name.string)
-    for directory in Set(paths.map { FileWriting.split($0).directory })
-    where !directories.values.contains(directory) {
+    for directory in Set(paths.map { FileWriting.split($0).directory }) {
       let watch = inotify_add_watch(
-        events, directory, UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO))
-      if watch >= 0 { directories[watch] = directory }
+        events, directory, UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF))
+      guard watch >= 0, directories[watch] != directory else { continue }
+      // A directory that was renamed is watched on, but what happens in it is no longer at this path.
+      takeEvents()
+      for former in directories.keys where directories[former] == directory {
+        inotify_rm_watch(events, former)
+        directories[former] = nil
+      }
+      directories[watch] = directory
     }
   }
 

@@ -13,7 +13,8 @@ final class FollowedFile {
   private var cut: Input?
   /// The number of bytes of the file that were read; 0 for compressed files.
   private var position = 0
-  /// The last of these bytes.
+  /// The first and the last of these bytes. The last alone may be the same in a later file, as a row of spaces.
+  private var head: [UInt8] = []
   private var tail: [UInt8] = []
   /// Time of the file's last change in the checkpoint of an earlier run.
   private var changedBefore: Int?
@@ -76,17 +77,24 @@ final class FollowedFile {
     if isPlain, !wasRead {
       // This check comes after the read: bytes from before a truncation are in the copy, too.
       let state = Self.state(of: input)
-      guard state.size >= position, bytes(of: input, upTo: position) == tail else {
+      guard state.size >= position, bytes(of: input, upTo: head.count) == head,
+        bytes(of: input, upTo: position) == tail
+      else {
         return try goOnAfterCut()
       }
-      if position == 0, state.changed != input.seen.changed, let missed = try firstMissed() {
-        cut = cut ?? input
-        begin(missed, Self.state(of: missed))
-        return .nextFile
+      if state.changed != input.seen.changed {
+        if try isBegunAgain() { return try goOnAfterCut() }
+        if position == 0, let missed = try firstMissed() {
+          // Bytes of it may have been read.
+          if cut == nil { cut = try fromBeginning() }
+          begin(missed, Self.state(of: missed))
+          return .nextFile
+        }
       }
       input.seen = state
       if read > 0, input.isVerbatim {
         let new = buffer.rawRoom.prefix(read)
+        head += new.prefix(Self.tailLength - head.count)
         tail = Array((tail + new.suffix(Self.tailLength)).suffix(Self.tailLength))
         position += read
       }
@@ -102,6 +110,7 @@ final class FollowedFile {
     let present = Int(lseek(input.descriptor, 0, SEEK_CUR))
     guard present != position else { return }
     position = present
+    head = bytes(of: input, upTo: min(present, Self.tailLength))
     tail = bytes(of: input, upTo: present)
   }
 
@@ -137,11 +146,14 @@ final class FollowedFile {
     return nil
   }
 
-  /// True if another file has the last bytes that were read of this one, at the same place.
+  /// True if another file has the first and the last bytes that were read of this one, at the same places.
   private func holdsRead(_ other: Input) -> Bool {
     guard !tail.isEmpty, input.isVerbatim else { return false }
-    if other.compression == nil { return bytes(of: other, upTo: position) == tail }
-    return (try? other.bytes(position - tail.count, tail.count)) == tail
+    if other.compression == nil {
+      return bytes(of: other, upTo: head.count) == head && bytes(of: other, upTo: position) == tail
+    }
+    return (try? other.bytes(0, head.count)) == head
+      && (try? other.bytes(position - tail.count, tail.count)) == tail
   }
 
   /// True if the file has the contents of an open file that was compressed and removed.
@@ -160,11 +172,27 @@ final class FollowedFile {
     return false
   }
 
+  /// True if the file was copied and cut, and begins again with the few bytes that were read of it, such as the first
+  /// line of a table. Then the copy has others behind them.
+  private func isBegunAgain() throws(ToolError) -> Bool {
+    guard position > 0, position <= Self.tailLength else { return false }
+    for file in others(RotatedFiles(of: watch.name.string).files) where file.changed > input.seen.changed {
+      guard let copy = try file.open(reading) else { return try isBegunAgain() }
+      if holdsRead(copy), try !copy.isBeginning(of: input) { return true }
+    }
+    return false
+  }
+
+  private func fromBeginning() throws(ToolError) -> Input {
+    let again = try Input(again: input)
+    try again.begin(rotated: reading)
+    return again
+  }
+
   /// Continues with the copy of a truncated file, or with the file's beginning.
   private func goOnAfterCut() throws(ToolError) -> RecordReader.Reading {
     // A copy may be truncated, too: by the next copy.
-    let again = try Input(again: input)
-    try again.begin(rotated: reading)
+    let again = try fromBeginning()
     let rotated = others(RotatedFiles(of: watch.name.string).files).filter {
       $0.changed >= input.seen.changed
     }
@@ -172,7 +200,7 @@ final class FollowedFile {
       guard let copy = try file.open(reading) else { return try goOnAfterCut() }
       guard holdsRead(copy) else { continue }
       try copy.seek(to: position)
-      copy.isCopy = true
+      copy.original = input
       copy.seen = Self.state(of: copy)
       cut = cut ?? again
       input = copy
@@ -199,7 +227,7 @@ final class FollowedFile {
     }
     next.seen = state
     input = next
-    (position, tail, changedBefore) = (0, [], nil)
+    (position, head, tail, changedBefore) = (0, [], [], nil)
     isLeft = false
   }
 
@@ -208,7 +236,7 @@ final class FollowedFile {
     if isLeft {
       isLeft = false
       if let (next, state) = try successor() {
-        let mayGrow = isPlain && !input.isCopy && !isCatchingUp
+        let mayGrow = isPlain && input.original == nil && !isCatchingUp
         former = mayGrow ? (input, position) : nil
         begin(next, state)
         watch.isReading(next)

@@ -134,6 +134,18 @@ struct RotatedFiles {
     return names
   }
 
+  /// True if a file at a path would count as a rotated one of the followed file.
+  static func haveName(of path: String, followed: String) -> Bool {
+    names(of: path).contains { path in
+      let (directory, entry) = FileWriting.split(path)
+      return names(of: followed).enumerated().contains { index, name in
+        let (followedDirectory, last) = FileWriting.split(name)
+        return directory == followedDirectory && entry != last
+          && numbers(in: withoutCompression(entry), of: last, isTarget: index > 0) != nil
+      }
+    }
+  }
+
   private static func withoutCompression(_ name: String) -> String {
     let endings = Compression.allCases.map(\.suffix) + unreadable
     guard let ending = endings.first(where: name.hasSuffix) else { return name }

@@ -73,7 +73,10 @@ final class FilterProgress {
     }
     guard checkpoint.model == modelHash else { throw mismatch("a run with another model") }
     guard checkpoint.output.identity == FileIdentity(descriptor: output.descriptor) else {
-      throw mismatch("the output \(checkpoint.outputPath), not of \(outputPath)")
+      throw mismatch(
+        checkpoint.outputPath == PlainText.of(outputPath)
+          ? "an output \(outputPath) that was removed or replaced"
+          : "the output \(checkpoint.outputPath), not of \(outputPath)")
     }
     let length = checkpoint.output.length
     let written = try ContentHash(of: output.descriptor, outputPath, upTo: length)

@@ -212,7 +212,8 @@ final class FilterRun {
 
   /// Moves to the file that a block belongs to.
   private func enter(_ block: Block) throws(ToolError) {
-    if block.source.isCopy {
+    // A file of which no record was finished may be copied, too.
+    if block.source.continues(position.input) {
       position.input = block.source
     } else {
       try progress?.finish(position, settings.inputs, next: block.source)

@@ -6,6 +6,7 @@ import pathlib
 import signal
 import sqlite3
 import sys
+import threading
 import webbrowser
 from typing import List, Optional, Tuple, Union
 
@@ -16,11 +17,15 @@ from ._tasks import Tasks
 
 #: The maximum size of a file in bytes; browsers cannot display much more comfortably.
 LARGEST = 8 << 20
+#: What SQLite's databases begin with.
+DATABASE = b"SQLite format 3\0"
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bertqa.demo", description=(__doc__ or "").partition(": ")[2])
-    parser.add_argument("files", metavar="FILE", nargs="*", help="a text in UTF-8, or a collection, to ask")
+    parser.add_argument(
+        "files", metavar="FILE", nargs="*", help="a text in UTF-8, or a collection, to ask; -: standard input"
+    )
     parser.add_argument("--port", type=_port, default=0, help="of 127.0.0.1; default: any that is free")
     parser.add_argument("--browser", action="store_true", help="open the page in the browser")
     for task in Tasks.TASKS:
@@ -28,6 +33,10 @@ def main(arguments: Optional[List[str]] = None) -> int:
     given = parser.parse_args(arguments)
     try:
         documents = [_document(path) for path in given.files]
+        names = [name for name, _ in documents]
+        documents = [
+            (path if names.count(name) > 1 else name, text) for path, (name, text) in zip(given.files, documents)
+        ]
         tasks = Tasks(documents, {task: getattr(given, f"{task}_model") for task in Tasks.TASKS})
         # A named model is loaded now, so that a wrong name is reported before the page opens.
         for task in Tasks.TASKS:
@@ -41,7 +50,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
     with server:
         print(f"{server.url}\nCtrl-C ends it.", flush=True)
         if given.browser:
-            webbrowser.open(server.url)
+            # Some browsers end before this returns, and the page is served only then.
+            threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
         try:
             server.serve_forever(poll_interval=0.1)
         except KeyboardInterrupt:
@@ -51,24 +61,27 @@ def main(arguments: Optional[List[str]] = None) -> int:
 
 def _document(path: str) -> "Tuple[str, Union[str, pathlib.Path]]":
     """Returns a file's name and its text, or its path if it is a collection."""
-    with open(path, "rb") as file:
-        if file.read(16) == b"SQLite format 3\0":
+    is_input = path == "-"
+    # It is opened once, because a pipe has its text only once.
+    with open(0 if is_input else path, "rb", closefd=not is_input) as file:
+        data = file.read(len(DATABASE))
+        if data == DATABASE and not is_input:
             Collection(path).close()
             return os.path.basename(path), pathlib.Path(path)
-    if os.path.getsize(path) > LARGEST:
+        data += file.read(LARGEST + 1 - len(data))
+    if len(data) > LARGEST:
         raise ValueError(f"{path}: larger than {LARGEST >> 20} MiB")
     try:
-        text = pathlib.Path(path).read_bytes().decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not a text in UTF-8: {error.reason} at byte {error.start}") from None
-    return os.path.basename(path), text
+    return "Standard input" if is_input else os.path.basename(path), text
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port < 1 << 16:
-        raise argparse.ArgumentTypeError(f"{port} is not a port: 0 to 65535")
-    return port
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) < 1 << 16):
+        raise argparse.ArgumentTypeError(f"{text} is not a port: 0 to 65535")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ CONTRIBUTIONS = 1000
 class Tasks:
     """One context for each task, loaded on first use and shared by all requests."""
 
-    TASKS = ("answer", "classify", "predict")
+    TASKS = ("answer", "classify", "predict", "embed")
     REQUESTS = ("documents", "document", "answer", "suggest", "collection", "passage", "classify", "next")
 
     def __init__(
@@ -101,8 +101,8 @@ class Tasks:
     def _opened(self, request: Request) -> Collection:
         """Opens a collection for one request, because an SQLite connection belongs to one thread."""
         path = self._chosen(request, pathlib.Path)
-        if not path.exists():
-            raise FileNotFoundError(f"{path} is no longer there")  # Collection would create it
+        if not path.is_file() or path.stat().st_size == 0:
+            raise FileNotFoundError(f"{path} is no longer there")  # Collection would make a new one
         return Collection(path, context=self.context("answer"), embedder=self.context("embed"))
 
     def _collection(self, request: Request, cancel: Callable[[], bool]) -> Any:
@@ -140,7 +140,7 @@ class Tasks:
             text += added
             end = passage.end
         if place is None:
-            raise InvalidArgument(f"there is no passage {id}")
+            raise InvalidArgument("this passage is no longer in the collection: ask again")
         return {"text": text, "start": shown[0], "end": shown[1]}
 
     def _answer(self, request: Request, cancel: Callable[[], bool]) -> Any:

@@ -19,7 +19,10 @@ function tell(what, message = "") {
   error.textContent = message;
 }
 
-/** Returns the server's value, or null if a newer request of the same name has replaced this one. */
+/** Clears the message of any part. */
+const untell = () => tell(at("error").dataset.of);
+
+/** Returns the server's value, null if a newer request of the same name has replaced this one, undefined on failure. */
 async function ask(name, request = {}) {
   running[name]?.abort();
   const ours = (running[name] = new AbortController());
@@ -33,10 +36,11 @@ async function ask(name, request = {}) {
     const value = await response.json();
     if (value.cancelled || running[name] !== ours) return null;
     tell(name, value.error);
-    return value.error ? null : value;
+    return value.error ? undefined : value;
   } catch (error) {
-    if (error.name !== "AbortError") tell(name, "The program behind this page does not answer.");
-    return null;
+    if (error.name === "AbortError") return null;
+    tell(name, "The program behind this page does not answer.");
+    return undefined;
   }
 }
 
@@ -84,6 +88,7 @@ function withRanges(container, text, ranges) {
 const tabs = [...document.querySelectorAll("[role=tab]")];
 
 function select(tab) {
+  untell();
   for (const other of tabs) {
     other.setAttribute("aria-selected", String(other === tab));
     other.tabIndex = other === tab ? 0 : -1;
@@ -111,7 +116,7 @@ let text = "";
 /** Shows a text; null for a collection, of which nothing is shown before it is asked. */
 async function show(shown) {
   text = shown ?? "";
-  tell("file");
+  untell();
   running.answer?.abort();
   running.collection?.abort();
   at("document").textContent = text;
@@ -140,12 +145,14 @@ async function show(shown) {
 async function answer() {
   const question = at("question").value.trim();
   if (!question) return at("question").focus();
+  untell();
   const index = at("documents").selectedIndex;
   if (collections.has(index)) return answerFrom(index, question);
   const asked = text;
   at("verdict").textContent = "Reading…";
   at("answers").replaceChildren();
   const found = await ask("answer", { text: asked, question });
+  if (found === undefined) at("verdict").replaceChildren();
   if (!found || asked !== text) return;
   const [best] = found.answers;
   judge(best, found.impossible, "This document does not seem to say.");
@@ -157,7 +164,10 @@ async function answer() {
   withRanges(at("document"), text, marks.sort((a, b) => a.start - b.start));
   at("answers").replaceChildren(
     ...found.answers.map((range, rank) => {
-      const made = item(range.text, range.probability, () => reveal(rank));
+      const made = item(range.text, range.probability, () => {
+        reveal(rank);
+        showDocument();
+      });
       if (found.impossible) made.classList.add("guess-text");
       return made;
     }),
@@ -185,6 +195,7 @@ async function answerFrom(index, question) {
   at("verdict").textContent = "Searching…";
   at("hits").replaceChildren();
   const found = await ask("collection", { index, question });
+  if (found === undefined) at("verdict").replaceChildren();
   if (!found || at("documents").selectedIndex !== index) return;
   const best = found.hits.find((hit) => hit.id === found.best);
   judge(best?.answers[0], found.impossible, found.hits.length ? "These passages do not seem to say." : "Nothing was found.");
@@ -193,11 +204,14 @@ async function answerFrom(index, question) {
     ...found.hits.map((hit) => {
       const made = document.createElement("li");
       const button = element("button", "", { type: "button" });
-      button.append(
-        element("span", hit.title ? `${hit.title} (${hit.place})` : hit.place, { class: "place" }),
-        element("span", hit.text, { class: "part" }),
-      );
-      button.addEventListener("click", () => openHit(index, hit, found.impossible));
+      const place = element("span", "", { class: "place" });
+      if (hit.title) place.append(element("bdi", hit.title), " (", element("bdi", hit.place), ")");
+      else place.append(hit.place);
+      button.append(place, element("span", hit.text, { class: "part" }));
+      button.addEventListener("click", () => {
+        openHit(index, hit, found.impossible);
+        showDocument();
+      });
       button.dataset.id = hit.id;
       made.append(button);
       return made;
@@ -224,14 +238,26 @@ async function openHit(index, hit, impossible) {
       },
     },
   ]);
-  at("hit").scrollIntoView({ block: "center" });
+  bring(at("hit"));
+}
+
+/** Scrolls the document to one of its elements. The page stays where it is: the answer may be above the document. */
+function bring(made) {
+  const box = at("document");
+  const [outer, inner] = [box.getBoundingClientRect(), made.getBoundingClientRect()];
+  box.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
+}
+
+function showDocument() {
+  at("document").scrollIntoView({ block: "nearest" });
 }
 
 function reveal(rank) {
   [...at("answers").children].forEach((made, index) =>
     made.firstChild.setAttribute("aria-current", String(index === rank)),
   );
-  at(`mark-${rank}`)?.scrollIntoView({ block: "center" });
+  const mark = at(`mark-${rank}`);
+  if (mark) bring(mark);
 }
 
 at("ask").addEventListener("submit", (event) => {
@@ -254,7 +280,7 @@ at("file").addEventListener("change", async () => {
   const [file] = at("file").files;
   if (!file) return;
   at("file").value = "";
-  if (file.size > 8 << 20) {
+  if (file.size > LARGEST) {
     tell("file", `${file.name}: larger than 8 MiB`);
     return;
   }
@@ -265,10 +291,14 @@ at("file").addEventListener("change", async () => {
   }
 });
 
+/** The maximum size of a text: browsers cannot display much more comfortably. */
+const LARGEST = 8 << 20;
+
 /** The texts of this page by their position in the list; null if the server has the text. */
 const texts = [];
 
 function add(name, added) {
+  if (added.length > LARGEST) return tell("file", `${name}: larger than 8 MiB`);
   texts.push(added);
   at("documents").append(element("option", name));
   at("documents").selectedIndex = texts.length - 1;

@@ -64,7 +64,8 @@ extension Pipeline {
       throw unsupported(
         step, "the normalizer", type,
         supported: [
-          "BertNormalizer", "ByteLevel", "Lowercase", "Sequence", "StripAccents", "NFC", "NFD", "NFKC", "NFKD", "Nmt",
+          "BertNormalizer", "ByteLevel", "Lowercase", "Sequence", "StripAccents", "NFC", "NFD", "NFKC",
+          "NFKD", "Nmt",
           "Precompiled", "Prepend", "Replace", "Strip",
         ])
     }

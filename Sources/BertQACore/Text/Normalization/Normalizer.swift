@@ -65,8 +65,7 @@ extension Pipeline {
         step, "the normalizer", type,
         supported: [
           "BertNormalizer", "ByteLevel", "Lowercase", "Sequence", "StripAccents", "NFC", "NFD", "NFKC",
-          "NFKD", "Nmt",
-          "Precompiled", "Prepend", "Replace", "Strip",
+          "NFKD", "Nmt", "Precompiled", "Prepend", "Replace", "Strip",
         ])
     }
   }

@@ -46,6 +46,18 @@ import Testing
     ])
   }
 
+  /// Area codes and direct dial numbers in pairs from their ends, as in German letters (DIN 5008 until 2001).
+  @Test func pairs() throws {
+    try expect([
+      "(0 22 03) 6 01-21 34", "(0 22 03) 6010", "(0 61 31) 16-0", "(0 22 1) 32168-0", "0 22 03 / 60 10",
+      "0 61 31 / 16-0", "0 22 03/6 01 21", "0 22 03 - 601 2134", "(0 30) 2 27-3 25 01", "(0 30) 22 73-4 56",
+      "(0 30) 22 27 - 0", "(+49 22 03) 6 01-21 34", "(0 53 32) 724 57", "(0 89) 321 68 App. 12",
+    ])
+    #expect(try found("(0 30) 22 27-0 10 Uhr") == ["PHONE (0 30) 22 27-0"])
+    #expect(try found("(0 30) 2 27-12 1990") == ["PHONE (0 30) 2 27-12"])
+    try expectNothing(["(0 22 03) 60", "(1 22 03) 60 10", "(0 222 03) 60 10", "(0 22 03 04) 60 10"])
+  }
+
   @Test func national() throws {
     try expect([
       "(212) 555-1234", "(212)555-1234", "212-555-1234", "212.555.1234", "212 555 1234", "1-212-555-1234",
@@ -84,6 +96,7 @@ import Testing
       // Status and size, ZIP codes, decimal fractions, rows.
       "\"GET /a.gif HTTP/1.0\" 200 2326 \"-\"", "Boston, MA 02110-1301, USA", "Boston,\n MA  02110-1301",
       "+48.858370", "+12.500000", "10  20  30  40  50", "20 21 22 23 24 25 26 27",
+      "measured 120 130 140 150 160 mm", "BLZ 370 400 44, Kto. 0532013000",
       "\"GET /a HTTP/1.1\" 200 1234567 \"-\"", "〒100-0001",
       // Months of a period, hours, numbers with a check digit.
       "01/2015 - 12/2019, 03/2020 - 11/2026", "06/2020-12/2021", "03.2015 - 09.2018", "012.345.678-90",

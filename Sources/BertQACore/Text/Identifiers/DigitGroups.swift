@@ -128,30 +128,40 @@ struct DigitGroups {
       var isBracketed = isInside
       if count == 0, !isInside, Self.isAreaCode(text, first..<position) {
         isBracketed = true
-        brackets |= 1
         position += 1
       } else if isInside {
-        // "(06 1)" and "(0-312)" have two groups.
+        // "(06 1)" and "(0-312)" have two groups, "(0 22 03)" has three.
         let isDivided = text[position] == UInt8(ascii: " ") || text[position] == UInt8(ascii: "-")
         if !isDivided || !text.isDigit(position + 1) {
           if text[position] == UInt8(ascii: " ") { position += 1 }
           guard text[position] == UInt8(ascii: ")") else { return }
           position += 1
           isInside = false
-        } else if bracketEnd(text, from: position + 1) == nil {
+        } else if bracketEnd(text, from: position + 1) == nil,
+          count > 0 || !isOpen && (length > 1 || group[0] != 0)
+            || !Self.isEndOfAreaCode(text, from: position + 1)
+        {
           return
         }
         guard length <= 6 else { return }
-        brackets |= 1 << UInt16(count)
       }
+      let found = Self.separator(text, at: position, behindBracket: isBracketed)
       digits = group
-      lengths[count] = UInt8(length)
-      starts[count] = UInt8(truncatingIfNeeded: groupStart - origin)
-      ends[count] = UInt8(truncatingIfNeeded: position - origin)
-      marks[count] = next.mark
-      if next.isSpaced { spaced |= 1 << UInt16(count) }
-      count += 1
-      guard let found = Self.separator(text, at: position, behindBracket: isBracketed) else { return }
+      if next.mark == UInt8(ascii: " "),
+        continuesAreaCode(length: length, isBracketed: isBracketed, before: found)
+      {
+        lengths[1] += UInt8(length)
+        ends[1] = UInt8(truncatingIfNeeded: position - origin)
+      } else {
+        lengths[count] = UInt8(length)
+        starts[count] = UInt8(truncatingIfNeeded: groupStart - origin)
+        ends[count] = UInt8(truncatingIfNeeded: position - origin)
+        marks[count] = next.mark
+        if next.isSpaced { spaced |= 1 << UInt16(count) }
+        if isBracketed { brackets |= 1 << UInt16(count) }
+        count += 1
+      }
+      guard let found else { return }
       next = found
       position = found.end
     }
@@ -168,6 +178,23 @@ struct DigitGroups {
     var end = start
     while text.isDigit(end), end - start < 6 { end += 1 }
     return text[end] == UInt8(ascii: ")") ? end : nil
+  }
+
+  /// True if a pair, one or two digits and the closing bracket come next, as after the zero of `(0 22 03)`.
+  private static func isEndOfAreaCode(_ text: TextBytes, from start: Int) -> Bool {
+    guard text.isDigit(start), text.isDigit(start + 1), text[start + 2] == UInt8(ascii: " "),
+      text.isDigit(start + 3)
+    else { return false }
+    return text[text.isDigit(start + 4) ? start + 5 : start + 4] == UInt8(ascii: ")")
+  }
+
+  /// True if a third group continues the area code, with which it counts as one: the 03 of `(0 22 03) 6 01` and of
+  /// `0 22 03 / 6 01`.
+  private func continuesAreaCode(length: Int, isBracketed: Bool, before next: Separator?) -> Bool {
+    guard count == 2, lengths[1] == 2, length <= 2, marks[1] == UInt8(ascii: " ") else { return false }
+    if isBracketed || brackets > 0 { return isBracketed && self.isBracketed(1) }
+    return lengths[0] == 1 && digits[0] == 0
+      && (next?.mark == UInt8(ascii: "/") || next?.mark == UInt8(ascii: "-") && next?.isSpaced == true)
   }
 
   private struct Separator {

@@ -117,6 +117,7 @@ struct PhoneContext {
       siret siren tva iva mwst ust gst hst partita piva regon krs nip kvk cvr \
       ičo dič инн кпп огрн снилс бик αφμ abn acn arbn \
       oid key token code pin ieee ansi clause section dfars pmid arxiv patent rfc iso din model population ts \
-      pesel cpf cnpj tfn bsn dni nif cpr nhs ird routing bankgiro plusgiro
+      pesel cpf cnpj tfn bsn dni nif cpr nhs ird routing bankgiro plusgiro blz bankleitzahl kto konto compte cuenta \
+      conto conta rekening rachunek
       """)
 }

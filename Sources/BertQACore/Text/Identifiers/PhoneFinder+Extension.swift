@@ -2,31 +2,47 @@
 extension PhoneFinder {
   // MARK: - Direct dial numbers
 
-  /// True if a group after a hyphen is a direct dial number of an office, 0 of its exchange: `089 123 45-0`. Its
-  /// hyphen is the only one after the area code, and the number has a trunk prefix.
-  func isDirectDial(_ groups: DigitGroups, _ count: Int, at start: Int) -> Bool {
+  /// Returns the number of groups after a hyphen that are a direct dial number of an office, 0 of its exchange:
+  /// `089 123 45-0`, `(0 30) 2 27-3 25 01`. Its hyphen is the only one after the area code, and the number has a trunk
+  /// prefix.
+  func directDialCount(_ groups: DigitGroups, _ count: Int, at start: Int) -> Int {
     guard count > 1, count < groups.count, groups.separator(count) == UInt8(ascii: "-"),
       groups.length(count) <= 4,
       groups.digits[0] == 0 || groups.isBracketed(0),
-      !groups.isSpaced(count) || isSpacedDirectDial(groups, count),
-      count + 1 == groups.count || ![0x2D, 0x2E].contains(groups.separator(count + 1)),
-      !text.isWordByte(groups.end(count)) || extensionEnd(behind: groups.end(count)) != nil
-    else { return false }
+      !groups.isSpaced(count) || isSpacedDirectDial(groups, count)
+    else { return 0 }
+    let pairs = directDialPairs(groups, count)
+    let stop = count + 1 + pairs
+    guard stop == groups.count || ![0x2D, 0x2E].contains(groups.separator(stop)),
+      !text.isWordByte(groups.end(stop - 1)) || extensionEnd(behind: groups.end(stop - 1)) != nil
+    else { return 0 }
     let digit = groups.digitCount(count)
     let isExchange = groups.length(count) == 1 && groups.digits[digit] == 0
     // "0 43-21 11-20" is a row of numbers.
-    if groups.length(0) == 1, groups.separator(2) == UInt8(ascii: "-"), !groups.isSpaced(2) { return false }
+    if groups.length(0) == 1, groups.separator(2) == UInt8(ascii: "-"), !groups.isSpaced(2) { return 0 }
     let first = leadCount(groups) + 2
     let hasOtherMarks = (min(first, count - 1)..<count).allSatisfy {
       groups.separator($0) != UInt8(ascii: "-") && groups.separator($0) != UInt8(ascii: ".")
     }
     // Other numbers have a check digit after a hyphen. China's have hyphens only: 010-12345678-802.
     let isLong = groups.length(1) >= 7 && groups.length(count) > 1
-    let isLikely = isExchange || hasOtherMarks && groups.length(count) > 1
-    guard isLikely || (hasOtherMarks || isLong) && PhoneContext(text, before: start).isPhone else {
-      return false
+    let isLikely = isExchange || hasOtherMarks && (groups.length(count) > 1 || pairs > 0)
+    guard isLikely || (hasOtherMarks || isLong) && PhoneContext(text, before: start).isPhone else { return 0 }
+    return areHours(groups, count) ? 0 : 1 + pairs
+  }
+
+  private static let mostDirectDialPairs = 2
+
+  /// Returns the number of pairs after the first group of a direct dial number. Who writes its groups that way divides
+  /// the area code, too.
+  private func directDialPairs(_ groups: DigitGroups, _ count: Int) -> Int {
+    guard groups.length(0) == 1, groups.digits[0] == 0, groups.length(count) <= 2, !groups.isSpaced(count),
+      groups.digits[groups.digitCount(count)] != 0
+    else { return 0 }
+    let pairs = (count + 1..<groups.count).prefix {
+      groups.length($0) == 2 && groups.separator($0) == UInt8(ascii: " ")
     }
-    return !areHours(groups, count)
+    return pairs.count <= Self.mostDirectDialPairs ? pairs.count : 0
   }
 
   /// True if a group directly after a hyphen is the extension of a number with a calling code: `+86-10-12345678-802`.
@@ -57,7 +73,7 @@ extension PhoneFinder {
   /// Words before the digits of an extension.
   private static let extensionWords = Set(
     words: """
-      extension extensión extn ext xtn x poste durchwahl dw apparat nst anexo ramal interno int доб внутр wew linka \
+      extension extensión extn ext xtn x poste durchwahl dw apparat app nst anexo ramal interno int доб внутр wew linka \
       klapka mellék toestel tst dahili εσωτ ekst anknytning ankn alanumero 转 轉 转接 轉接 分机 分機 内線 內線 내선 داخلی \
       داخلي تحويلة שלוחה ต่อ
       """)

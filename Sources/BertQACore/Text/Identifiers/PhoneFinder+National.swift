@@ -33,7 +33,7 @@ extension PhoneFinder {
       let isSmooth = isSingleDigitFree(groups, count)
       let isLong =
         total >= Self.fewestDigitsInContext
-        || total == Self.fewestDigitsInContext - 1 && isDirectDial(groups, count, at: start)
+        || total == Self.fewestDigitsInContext - 1 && directDialCount(groups, count, at: start) > 0
       let isInContext =
         isSmooth && isLong && areSeparatorsPlausible(groups, count) && !isAmount(groups, count)
       if isInContext, context().isPhone { return count }
@@ -64,7 +64,7 @@ extension PhoneFinder {
   private func mayStop(_ groups: DigitGroups, _ count: Int, at start: Int, isExact: Bool) -> Bool {
     guard count < groups.count else { return true }
     switch groups.separator(count) {
-    case UInt8(ascii: "-"): return isDirectDial(groups, count, at: start)
+    case UInt8(ascii: "-"): return directDialCount(groups, count, at: start) > 0
     case UInt8(ascii: "."): return false
     // "24/7" is no number and another last digit.
     case UInt8(ascii: "/"): return groups.length(count) >= 2 || groups.length(count - 1) >= 3
@@ -147,7 +147,10 @@ extension PhoneFinder {
     // those of many numbers.
     if groups.digits[0] == 0, !isAmount(groups, count), groups.count == count + 1 { return false }
     let rest = DigitGroups(text, at: groups.start(count))
-    return !isExact(rest, count) && !isExact(rest, rest.count)
+    if rest.count >= count, isExact(rest, count) { return false }
+    // In the row "120 130 140 150 160" the rest is no number although some region has such groups.
+    return (1..<groups.count).allSatisfy { groups.length($0) == groups.length(0) }
+      || !isExact(rest, rest.count)
   }
 
   /// True for groups as in amounts, but not for three groups of three without zeros at the end.
@@ -178,8 +181,8 @@ extension PhoneFinder {
   /// True for forms that people write regardless of the region's own form: a trunk prefix, an area code in brackets,
   /// or three, three and four digits.
   private func isUsual(_ groups: DigitGroups, _ count: Int, at start: Int) -> Bool {
-    let hasDirectDial = isDirectDial(groups, count, at: start)
-    let total = groups.digitCount(hasDirectDial ? count + 1 : count)
+    let directDial = directDialCount(groups, count, at: start)
+    let total = groups.digitCount(count + directDial)
     guard areSeparatorsPlausible(groups, count) else { return false }
     let hasTrunk = groups.digits[0] == 0
     // "0 30/90 18 20" and "(0 30) 90 18 20" have the area code in two groups.
@@ -197,7 +200,7 @@ extension PhoneFinder {
     if hasTrunk {
       let isDotted = groups.separator(1) == UInt8(ascii: ".") && count == 2
       return (2...6).contains(first) && (8...13).contains(total) && !isDotted
-        && (total > 8 || count > 2 || hasDirectDial)
+        && (total > 8 || count > 2 || directDial > 0)
     }
     if isEight(groups), count > 2, total >= 10, !isAmount(groups, count) {
       let digits = groups.digits.prefix(total)

@@ -43,10 +43,11 @@ struct PhoneFinder {
       prefix == 0 || !isInside(groups, count, at: start, behind: last)
         || PhoneContext(text, before: start).isPhone
     else { return nil }
-    let hasDirectDial =
-      count < groups.count
-      && (prefix == nil ? isDirectDial(groups, count, at: start) : isExtension(groups, count))
-    let end = groups.end(hasDirectDial ? count : count - 1)
+    let directDial =
+      count == groups.count
+      ? 0
+      : prefix == nil ? directDialCount(groups, count, at: start) : isExtension(groups, count) ? 1 : 0
+    let end = groups.end(count + directDial - 1)
     return start..<(extensionEnd(behind: end) ?? end)
   }
 

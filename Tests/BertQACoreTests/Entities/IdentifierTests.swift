@@ -89,6 +89,7 @@ import Testing
     for date in [
       "12.03.1980", "1980-03-12", "12/03/80", "March 12, 1980", "12 mars 1980", "12 de marzo 1980",
       "12. März 1980", "March 12th, 1980", "1er mars 1980", "1980年3月12日", "1980년 3월 12일",
+      "12th of March 1980", "19800312", "12-MAR-80", "12. Mrz. 80",
     ] {
       #expect(try found("Ann was born on \(date) in", .birthDate) == ["BIRTH_DATE \(date)"], "\(date)")
       #expect(try found("Geb.: \(date)", .birthDate) == ["BIRTH_DATE \(date)"], "\(date)")
@@ -96,13 +97,20 @@ import Testing
     }
     for word in [
       "NÉ LE", "Ne\u{301}e le", "FÖDD", "Дата рождения:", "Родился", "生年月日：", "birth_date =",
-      "\"dateOfBirth\":",
+      "\"dateOfBirth\":", "D.O.B.:", "d.o.b", "BDAY:",
     ] {
       #expect(try found("\(word) 12.03.1980", .birthDate) == ["BIRTH_DATE 12.03.1980"], "\(word)")
     }
     #expect(try found("birthDate:1980-03-12T00:00:00Z", .birthDate) == ["BIRTH_DATE 1980-03-12"])
+    #expect(try found("née 12.03.1980, narozen 12. 3. 1985", .birthDate).last == "BIRTH_DATE 12. 3. 1985")
     #expect(try found("user_ssn=143691724, userSSN: 143691725", .usSSN).count == 2)
-    try expectNothing(.birthDate, ["born 12.03", "born in 1980", "dob 99.99.1980", "born 1.2.3.4"])
+    try expectNothing(
+      .birthDate,
+      [
+        "born 12.03", "born in 1980", "dob 99.99.1980", "born 1.2.3.4", "born 19801332", "born May 12, 10 of",
+        "born 12 May 10",
+        "D.O.C. 12.03.1980", "AD.O.B. 12.03.1980",
+      ])
   }
 
   @Test func digests() {

@@ -119,6 +119,14 @@ extension TextBytes {
         position -= 1
       } else if let found = part(of: position..<end, { words.contains($0) ? true : nil }) {
         return found.0
+      } else if position == end - 1 {
+        // "D.O.B."
+        while position - 2 >= low, self[position - 1] == UInt8(ascii: "."), Self.isLetter(self[position - 2]),
+          !isWordByte(position - 3)
+        {
+          position -= 2
+        }
+        if words.contains(spelling(position..<end).filter { $0 != "." }) { return position..<end }
       }
     }
     return nil

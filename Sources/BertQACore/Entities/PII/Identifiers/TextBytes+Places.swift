@@ -42,14 +42,14 @@ extension TextBytes {
   /// Words before a date of birth, in lower case.
   static let birthWords = Set(
     words: """
-      born birth birthdate birthday dob geb geboren geburtsdatum geburtstag né née naissance nacido nacida nacimiento \
+      born birth birthdate birthday bday dob geb geboren geburtsdatum geburtstag né née naissance nacido nacida nacimiento \
       nato nata nascita nascimento nascido nascida geboortedatum urodzony urodzona urodzenia född födelsedatum født \
       fødselsdato syntynyt syntymäaika narozen narozena narození doğum родился родилась рождения народився народилася \
       народження γεννήθηκε γέννησης γεννησησ 生年月日 出生日期 生日 출생 생년월일
       """)
 
-  /// Matches a date after a word such as "born" on the same line: `12.03.1980`, `1980-03-12`, `March 12, 1980`,
-  /// `12 mars 1980`, `1980年3月12日`.
+  /// Matches a date after a word such as "born" on the same line: `12.03.1980`, `1980-03-12`, `19800312`,
+  /// `March 12, 1980`, `12 mars 1980`, `12-MAR-80`, `1980年3月12日`.
   func birthDate(at start: Int) -> Range<Int>? {
     guard !Self.isDateMark(self[start - 1]), let end = date(at: start), !isWordByte(end) || isTime(at: end),
       !(Self.isDateMark(self[end]) && isDigit(end + 1)), word(among: Self.birthWords, before: start) != nil
@@ -72,11 +72,15 @@ extension TextBytes {
   private static let dateUnits: [StaticString] = ["年", "月", "日", "년", "월", "일"]
 
   private func date(at start: Int) -> Int? {
+    if let end = basicDate(at: start) { return end }
     var position = start
     var numbers: [Int] = []
-    var hasMonth = false
+    /// The part that is a month's name.
+    var month: Int?
     var hasUnit = false
     var yearDigits = 0
+    var lastDigits = 0
+    var isMarked = false
     for part in 0..<3 {
       let first = position
       var value = 0
@@ -86,7 +90,8 @@ extension TextBytes {
       }
       if position > first {
         numbers.append(value)
-        yearDigits = max(yearDigits, position - first)
+        lastDigits = position - first
+        yearDigits = max(yearDigits, lastDigits)
         if let ordinal = Self.ordinals.first(where: { has($0, at: position) }) {
           position += ordinal.utf8CodeUnitCount
           guard letterSize(at: position) == 0 else { return nil }
@@ -95,10 +100,10 @@ extension TextBytes {
           position += unit.utf8CodeUnitCount
           hasUnit = true
         }
-      } else if !hasMonth {
+      } else if month == nil {
         while Self.isLetter(self[position]) || self[position] >= 0x80, position - first < 24 { position += 1 }
         guard position - first >= 3 else { return nil }
-        hasMonth = true
+        month = part
       } else {
         return nil
       }
@@ -110,14 +115,26 @@ extension TextBytes {
       {
         position += 1
       }
-      if hasMonth || part == 0, has("de ", at: position) { position += 3 }
+      isMarked = (gap..<position).contains { Self.isDateMark(self[$0]) }
+      if month != nil || part == 0, has("de ", at: position) || has("of ", at: position) { position += 3 }
       guard position > gap || hasUnit else { return nil }
     }
-    let year = yearDigits == 4 ? numbers.max() ?? 0 : 1900
-    let others = numbers.filter { $0 != year || yearDigits != 4 }
-    guard (1850...2100).contains(year), others.allSatisfy({ (1...31).contains($0) || yearDigits == 2 }),
-      others.count == (hasMonth ? 1 : 2) || yearDigits == 2 && !hasMonth
+    // "12-MAR-80", but not "May 12, 10".
+    if yearDigits == 2 { return month == nil || month == 1 && lastDigits == 2 && isMarked ? position : nil }
+    guard yearDigits == 4, let year = numbers.max(), Self.birthYears.contains(year),
+      numbers.count(where: { $0 != year && 1...31 ~= $0 }) == (month == nil ? 2 : 1)
     else { return nil }
     return position
+  }
+
+  private static let birthYears = 1850...2100
+
+  /// Returns the end of a year, a month and a day in one piece, the basic format of ISO 8601: `19800312`.
+  private func basicDate(at start: Int) -> Int? {
+    let digits = DigitGroups(self, at: start)
+    guard digits.length(0) == 8, Self.birthYears.contains(digits.digits.number(4)),
+      1...12 ~= digits.digits.dropping(4).number(2), 1...31 ~= digits.digits.dropping(6).number(2)
+    else { return nil }
+    return digits.end(0)
   }
 }

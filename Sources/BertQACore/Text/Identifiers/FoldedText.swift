@@ -1,10 +1,16 @@
 /// A text as PII rules read it: spaces, hyphens, digits and letters of typography and of other scripts become those
-/// of ASCII, and zero-width characters are omitted. U+2011 in a card number does not hide it. `%40` and `%2B`, as a URL's
-/// query has @ and +, become these.
+/// of ASCII, and zero-width characters are omitted. U+2011 in a card number does not hide it. The same applies to escapes
+/// of URLs, HTML and JSON, and to words in brackets for @ and the full stop.
 struct FoldedText {
   private(set) var bytes: [UInt8] = []
-  /// From each of these places on, until the next one, the two texts run in parallel.
-  private var places: [(folded: UInt32, source: UInt32)] = []
+  private struct Place {
+    var folded: UInt32
+    var source: UInt32
+    /// The bytes of the source that became one; 0 if the two texts run in parallel from here on.
+    var size: UInt32
+  }
+
+  private var places: [Place] = []
   private let source: UnsafeBufferPointer<UInt8>
 
   /// nil if the text has nothing to replace.
@@ -18,37 +24,34 @@ struct FoldedText {
       try poll.reach(position)
       // Most lead bytes: of ASCII, of Latin, Greek, Cyrillic, Armenian and Hebrew letters, of Chinese characters and of
       // Hangul.
+      let range: Range<Int>
+      let change: Change?
       switch text[position] {
-      case UInt8(ascii: "%"):
-        if let byte = Self.escaped(text, at: position) {
-          try copy(copied..<position, monitor)
-          try add(byte, from: position, monitor)
-          copied = position + 3
+      case UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "\\"), UInt8(ascii: "("), UInt8(ascii: "["),
+        UInt8(ascii: "{"):
+        guard let escape = TextEscape(in: TextBytes(bytes: text), at: position, behind: copied) else {
+          position += 1
+          continue
         }
-        position += 1
-        continue
+        range = escape.range
+        change = escape.scalar < 0x80 ? .byte(UInt8(escape.scalar)) : Self.change(escape.scalar)
       case 0..<0xC2, 0xC3...0xD7, 0xE4...0xE9, 0xEB, 0xEC:
         position += 1
         continue
-      default: break
+      default:
+        let unit = UTF8Codec.decode(text, at: position)
+        range = position..<position + unit.size
+        change = Self.change(unit.scalar)
       }
-      let unit = UTF8Codec.decode(text, at: position)
-      guard let change = Self.change(unit.scalar) else {
-        position += unit.size
-        continue
-      }
-      if case .dash = change, !Self.isBesideDigit(text, position..<position + unit.size) {
-        position += unit.size
-        continue
-      }
-      try copy(copied..<position, monitor)
+      position = range.upperBound
+      guard let change else { continue }
+      if case .dash = change, !Self.isBesideDigit(text, range) { continue }
+      try copy(copied..<range.lowerBound, monitor)
       switch change {
-      case .byte(let byte):
-        try add(byte, from: position, monitor)
-      case .dash: try add(UInt8(ascii: "-"), from: position, monitor)
+      case .byte(let byte): try add(byte, for: range, monitor)
+      case .dash: try add(UInt8(ascii: "-"), for: range, monitor)
       case .nothing: break
       }
-      position += unit.size
       copied = position
     }
     if copied == 0 { return nil }
@@ -58,39 +61,41 @@ struct FoldedText {
   private mutating func copy(_ range: Range<Int>, _ monitor: CallMonitor) throws(BertQAError) {
     if range.isEmpty { return }
     try bytes.makeRoom(for: range.count, monitor)
-    try add(place: range.lowerBound, monitor)
+    try add(Place(folded: UInt32(bytes.count), source: UInt32(range.lowerBound), size: 0), monitor)
     bytes.append(contentsOf: source[range])
   }
 
-  private mutating func add(_ byte: UInt8, from position: Int, _ monitor: CallMonitor) throws(BertQAError) {
+  private mutating func add(_ byte: UInt8, for range: Range<Int>, _ monitor: CallMonitor) throws(BertQAError)
+  {
     try bytes.makeRoom(for: 1, monitor)
-    try add(place: position, monitor)
+    let place = Place(
+      folded: UInt32(bytes.count), source: UInt32(range.lowerBound), size: UInt32(range.count))
+    try add(place, monitor)
     bytes.append(byte)
   }
 
-  private mutating func add(place: Int, _ monitor: CallMonitor) throws(BertQAError) {
+  private mutating func add(_ place: Place, _ monitor: CallMonitor) throws(BertQAError) {
     try places.makeRoom(for: 1, monitor)
-    places.append((UInt32(bytes.count), UInt32(place)))
+    places.append(place)
   }
 
   // MARK: - Places in the source
 
   /// Returns the range of the source that a range without characters at its edges was made of.
   func sourceRange(_ range: Range<Int>) -> Range<Int> {
-    let first = sourcePlace(range.lowerBound)
-    let last = sourcePlace(range.upperBound - 1)
-    // A replaced character has one byte here.
-    let isReplaced = bytes[range.upperBound - 1] < 0x80 && source[last] >= 0x80
-    return first..<last + (isReplaced ? UTF8Codec.decode(source, at: last).size : 1)
+    sourceByte(range.lowerBound).lowerBound..<sourceByte(range.upperBound - 1).upperBound
   }
 
-  private func sourcePlace(_ position: Int) -> Int {
+  /// Returns the bytes of the source that a byte was made of.
+  private func sourceByte(_ position: Int) -> Range<Int> {
     var (low, high) = (0, places.count)
     while high - low > 1 {
       let middle = (low + high) / 2
       if Int(places[middle].folded) <= position { low = middle } else { high = middle }
     }
-    return Int(places[low].source) + position - Int(places[low].folded)
+    let place = places[low]
+    let start = Int(place.source) + position - Int(place.folded)
+    return start..<start + max(1, Int(place.size))
   }
 
   // MARK: - Characters
@@ -117,16 +122,6 @@ struct FoldedText {
       let properties = Unicode.Scalar(scalar)?.properties
       guard properties?.numericType == .decimal, let value = properties?.numericValue else { return nil }
       return .byte(UInt8(ascii: "0") + UInt8(value))
-    }
-  }
-
-  private static func escaped(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> UInt8? {
-    guard position + 2 < text.count else { return nil }
-    switch (text[position + 1], text[position + 2]) {
-    case (UInt8(ascii: "4"), UInt8(ascii: "0")): return UInt8(ascii: "@")
-    case (UInt8(ascii: "2"), UInt8(ascii: "B")), (UInt8(ascii: "2"), UInt8(ascii: "b")):
-      return UInt8(ascii: "+")
-    default: return nil
     }
   }
 

@@ -155,8 +155,6 @@ extension TextBytes {
     guard self[colon] == UInt8(ascii: ":"), colon - start > 1 else { return nil }
     let end = colon + 1
     if has("//", at: end) { return end + 2 }
-    // JSON may have \/ for a slash.
-    if has("\\/\\/", at: end) { return end + 4 }
     return !isNumber(at: end)
       && Self.plainSchemes.contains { $0.utf8CodeUnitCount == end - start && has($0, at: start) }
       ? end : nil
@@ -232,7 +230,6 @@ extension TextBytes {
     var (round, square, curly) = (0, 0, 0)
     scan: while end < count {
       switch self[end] {
-      case UInt8(ascii: "\\") where self[end + 1] == UInt8(ascii: "/"): break
       case 0...0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"),
         UInt8(ascii: "`"):
         break scan

@@ -58,6 +58,21 @@ import Testing
     try expectNothing(["(0 22 03) 60", "(1 22 03) 60 10", "(0 222 03) 60 10", "(0 22 03 04) 60 10"])
   }
 
+  /// A plus sign with a space behind it, and words for telephones without a space before the number.
+  @Test func missingAndOtherSpaces() throws {
+    try expect(["+ 49 30 901820", "(+ 49) 30 901820", "+ 49 (0) 30 901820", "+ 1 212 555 1234"])
+    for number in ["030 901820", "+49 30 901820", "0301234567", "_0301234567", "+ 49 30 901820"] {
+      let found = number.replacing("_", with: "")
+      for word in ["Tel", "homePhone", "see mobile"] {
+        #expect(try self.found(word + number) == ["PHONE \(found)"], "\(word + number)")
+      }
+    }
+    try expectNothing([
+      "5 + 49 30 901820", "x + 49 30 901820", "(a) + 49 30 901820", "+ 12 345 678", "+  49 30 901820",
+      "Motel0301234567", "room030 901820", "x_0301234567", "Tel__0301234567", "cell 3\u{B7}10",
+    ])
+  }
+
   @Test func national() throws {
     try expect([
       "(212) 555-1234", "(212)555-1234", "212-555-1234", "212.555.1234", "212 555 1234", "1-212-555-1234",
@@ -300,6 +315,8 @@ import Testing
     }
     for dash in [
       "\u{2010}", "\u{2011}", "\u{2012}", "\u{2013}", "\u{2014}", "\u{2015}", "\u{2212}", "\u{FF0D}",
+      "\u{B7}",
+      "\u{2022}",
     ] {
       try expect(["212\(dash)555\(dash)1234"])
     }

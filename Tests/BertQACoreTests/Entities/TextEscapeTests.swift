@@ -16,7 +16,8 @@ import Testing
     ("EMAIL", "ann {at} example.org"), ("EMAIL", "ann( at )example(punkt)org"),
     ("EMAIL", "ann[@]example[.]org"),
     ("EMAIL", "ann (ät) example.org"), ("EMAIL", "ann (arroba) example (punto) org"),
-    ("PHONE", "%2B49 30 901820"), ("PHONE", "&#43;49&nbsp;30&#160;901820"), ("PHONE", #"\u002b49 30 901820"#),
+    ("PHONE", "%2B49 30 901820"), ("PHONE", "%2B49%2030%20901820"), ("CARD", "4111%201111%201111%201111"),
+    ("PHONE", "&#43;49&nbsp;30&#160;901820"), ("PHONE", #"\u002b49 30 901820"#),
     ("PHONE", "030&thinsp;901820&ndash;17"), ("PHONE", #"030\u2011901820"#), ("PHONE", "030&shy;901820"),
     ("CARD", "4111&nbsp;1111&nbsp;1111&nbsp;1111"),
     ("IBAN", "DE89&nbsp;3704&nbsp;0044&nbsp;0532&nbsp;0130&nbsp;00"),
@@ -30,6 +31,15 @@ import Testing
     ] {
       #expect(try found(before + text + behind) == ["\(label) \(text)"], "\(before + text + behind)")
     }
+  }
+
+  @Test func inURLs() throws {
+    let body = "name=Ann&tel=030%20901820%0Amail%3Dann%40example.org"
+    #expect(try found(body) == ["PHONE 030%20901820", "EMAIL ann%40example.org"])
+    for url in ["https://example.org/?\(body)", "www.example.org/?\(body)"] {
+      #expect(try found("\(url) there") == ["URL \(url)"])
+    }
+    #expect(try found("see /u?\(body)") == ["PHONE 030%20901820", "EMAIL ann%40example.org"])
   }
 
   @Test func twoBesideEachOther() throws {

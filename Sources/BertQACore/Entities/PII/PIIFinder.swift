@@ -64,7 +64,12 @@ struct PIIFinder {
       else { break }
       return try keep(range, .coordinates)
     case .digit, .sign:
-      if text.isWordByte(position - 1) { return position + 1 }
+      if text.isWordByte(position - 1) {
+        guard kinds.contains(.phone), phones.isBehindWord(position),
+          let range = phones.range(at: position, behind: Int(found.last?.end ?? 0), nil)
+        else { return position + 1 }
+        return try keep(range, .phone)
+      }
       var best = Best(kinds: kinds)
       let groups = ByteKind(byte) == .digit ? DigitGroups(text, at: position) : nil
       let last = Int(found.last?.end ?? 0)

@@ -46,10 +46,11 @@ struct FoldedText {
       position = range.upperBound
       guard let change else { continue }
       if case .dash = change, !Self.isBesideDigit(text, range) { continue }
+      if case .dot = change, !Self.isBetweenDigits(text, range) { continue }
       try copy(copied..<range.lowerBound, monitor)
       switch change {
       case .byte(let byte): try add(byte, for: range, monitor)
-      case .dash: try add(UInt8(ascii: "-"), for: range, monitor)
+      case .dash, .dot: try add(UInt8(ascii: "-"), for: range, monitor)
       case .nothing: break
       }
       copied = position
@@ -104,6 +105,8 @@ struct FoldedText {
     case byte(UInt8)
     /// A hyphen next to a digit; a dash of the sentence elsewhere.
     case dash
+    /// A hyphen between digits.
+    case dot
     case nothing
   }
 
@@ -112,6 +115,7 @@ struct FoldedText {
     case 0xA0, 0x2000...0x200A, 0x202F, 0x205F, 0x3000: return .byte(UInt8(ascii: " "))
     case 0x2010, 0x2011, 0xFE63: return .byte(UInt8(ascii: "-"))
     case 0x2012...0x2015, 0x2212, 0x30FC: return .dash
+    case 0xB7, 0x2022, 0x2219, 0x22C5: return .dot
     case 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x2064, 0x2066...0x2069, 0xFEFF:
       return .nothing
     case 0xFE6B: return .byte(UInt8(ascii: "@"))
@@ -134,6 +138,11 @@ struct FoldedText {
       return .byte(byte)
     default: return nil
     }
+  }
+
+  private static func isBetweenDigits(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
+    let text = TextBytes(bytes: text)
+    return text.isDigit(range.lowerBound - 1) && text.isDigit(range.upperBound)
   }
 
   /// True if a digit is on either side, perhaps after a space. Digits of other scripts count by their last byte.

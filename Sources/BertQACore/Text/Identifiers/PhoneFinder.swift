@@ -16,7 +16,11 @@ struct PhoneFinder {
     let isBracketed = text[start] == UInt8(ascii: "(") && text[start + 1] == UInt8(ascii: "+")
     let plus = isBracketed ? start + 1 : start
     let hasPlus = text[plus] == UInt8(ascii: "+")
-    var groups = digits ?? DigitGroups(text, at: hasPlus ? plus + 1 : start, isOpen: isBracketed)
+    let isSpaced = hasPlus && text[plus + 1] == UInt8(ascii: " ")
+    if isSpaced, isSum(at: start) { return nil }
+    var groups =
+      digits
+      ?? DigitGroups(text, at: isSpaced ? plus + 2 : hasPlus ? plus + 1 : start, isOpen: isBracketed)
     // Islands have numbers of four digits.
     guard groups.count > 0, groups.digits.count >= 4, mayBegin(at: start, behind: last),
       !isSeconds(groups, at: start)
@@ -27,7 +31,7 @@ struct PhoneFinder {
     leaveOthers(&groups, behind: prefix.map { $0 + (callingCode(first.dropping($0))?.length ?? 0) } ?? 0)
     let count: Int?
     if prefix == 0 {
-      count = international(groups, behind: 0)
+      count = international(groups, behind: 0, mustBeValid: isSpaced)
     } else if prefix == 2 {
       // 00 is dialled before a calling code in most countries. It is a group of its own or begins one with the code.
       let isOther = PhoneContext(text, before: start).isOther
@@ -64,6 +68,21 @@ struct PhoneFinder {
       return context.isPhone && context.word?.upperBound == start - 1
     default: return text[start] != UInt8(ascii: ":")
     }
+  }
+
+  /// True for a plus sign that has a number or a name on both sides: `x + 49 30 901820`.
+  private func isSum(at start: Int) -> Bool {
+    let before = text[start - 1] == UInt8(ascii: " ") ? start - 2 : start - 1
+    return (text.isWordByte(before) || text[before] == UInt8(ascii: ")"))
+      && !PhoneContext(text, before: start).isPhone
+  }
+
+  /// True if a word for telephones ends directly before a number, or before the underscore before it: `Tel030 901820`.
+  func isBehindWord(_ start: Int) -> Bool {
+    let end = text[start - 1] == UInt8(ascii: "_") ? start - 1 : start
+    guard TextBytes.isLetter(text[end - 1]) else { return false }
+    let context = PhoneContext(text, before: start)
+    return context.isPhone && context.word?.upperBound == end
   }
 
   /// True if the first group ends a time: `14:18:30 2015`.
@@ -117,8 +136,10 @@ struct PhoneFinder {
   // MARK: - With a calling code
 
   /// Returns the number of groups of the number.
-  /// - Parameter prefix: the digits before the calling code.
-  private func international(_ groups: DigitGroups, behind prefix: Int) -> Int? {
+  /// - Parameters:
+  ///   - prefix: the digits before the calling code.
+  ///   - mustBeValid: true for none that the calling code's plans do not have.
+  private func international(_ groups: DigitGroups, behind prefix: Int, mustBeValid: Bool = false) -> Int? {
     let digits = groups.digits.dropping(prefix)
     guard digits.count > 3, digits[digits.startIndex] != 0 else { return nil }
     let code = callingCode(digits)
@@ -129,11 +150,11 @@ struct PhoneFinder {
       guard let code, mayEnd(groups, count) else { continue }
       let national = nationalDigits(groups, count, behind: prefix + code.length)
       if isNumber(national, ofCallingCode: code.number) { return count }
-      if isDecimal { continue }
+      if isDecimal || mustBeValid { continue }
       let isPossible = isPossible(national, ofCallingCode: code.number)
       if isPossible, national.count <= Self.mostPlausible, !isAmount(groups, count) { return count }
     }
-    if isDecimal { return nil }
+    if isDecimal || mustBeValid { return nil }
     for count in stride(from: groups.count, to: 0, by: -1) {
       let total = groups.digitCount(count) - prefix
       guard total <= NumberingPlans.mostDigits, mayEnd(groups, count) else { continue }

@@ -8,7 +8,15 @@ struct TextEscape {
   /// - Parameter last: the end of what came before.
   init?(in text: TextBytes, at start: Int, behind last: Int) {
     switch text[start] {
-    case UInt8(ascii: "%"), UInt8(ascii: "&"):
+    case UInt8(ascii: "%"):
+      guard let number = Self.digits(text, from: start + 1, radix: 16, most: 2), number.end == start + 3,
+        number.value < 0x7F,
+        [UInt32(UInt8(ascii: "@")), UInt32(UInt8(ascii: "+"))].contains(number.value)
+          || !Self.isInURL(text, start)
+      else { return nil }
+      scalar = number.value
+      range = start..<start + 3
+    case UInt8(ascii: "&"):
       if let (name, scalar) = Self.names.first(where: { text.has($0.0, at: start) }) {
         self.scalar = scalar
         range = start..<start + name.utf8CodeUnitCount
@@ -47,7 +55,7 @@ struct TextEscape {
   }
 
   private static let names: [(StaticString, UInt32)] = [
-    ("%40", 0x40), ("%2b", 0x2B), ("&lt;", 0x3C), ("&gt;", 0x3E), ("&quot;", 0x22), ("&apos;", 0x27),
+    ("&lt;", 0x3C), ("&gt;", 0x3E), ("&quot;", 0x22), ("&apos;", 0x27),
     ("&commat;", 0x40), ("&plus;", 0x2B), ("&period;", 0x2E), ("&nbsp;", 0xA0), ("&thinsp;", 0x2009),
     ("&ndash;", 0x2013), ("&shy;", 0xAD),
   ]
@@ -61,6 +69,24 @@ struct TextEscape {
     ("at", 0x40), ("\u{E4}t", 0x40), ("arroba", 0x40), ("dot", 0x2E), ("punkt", 0x2E), ("punto", 0x2E),
     ("ponto", 0x2E), ("point", 0x2E), (".", 0x2E), ("@", 0x40),
   ]
+
+  private static let longestURL = 256
+
+  /// True if `://` or `www.` stands before a place, without white space and quotation marks between. There an escaped space
+  /// belongs to the address.
+  private static func isInURL(_ text: TextBytes, _ start: Int) -> Bool {
+    var position = start
+    while position > 0, position > start - longestURL {
+      position -= 1
+      switch text[position] {
+      case 0...0x20, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "`"): return false
+      case UInt8(ascii: ":"): if text.has("://", at: position) { return true }
+      case UInt8(ascii: "w"), UInt8(ascii: "W"): if text.has("www.", at: position) { return true }
+      default: break
+      }
+    }
+    return position > 0
+  }
 
   /// Returns the end of a word in brackets and what it stands for.
   private static func wordInBrackets(_ text: TextBytes, at start: Int) -> (end: Int, scalar: UInt32)? {

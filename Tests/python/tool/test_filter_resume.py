@@ -72,13 +72,13 @@ def test_a_killed_run_goes_on(seed, tmp_path):
         assert first[name] == second[name], name
 
 
-@pytest.mark.parametrize("format", ["csv", "tsv", "length-prefixed"])
-def test_other_formats_go_on_too(format, tmp_path):
+@pytest.mark.parametrize("format, end", [("csv", b"\n"), ("csv", b"\r"), ("tsv", b"\n"), ("length-prefixed", b"")])
+def test_other_formats_go_on_too(format, end, tmp_path):
     source, target, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
     if format == "length-prefixed":
         records = [len(r).to_bytes(4, "big") + r for r in (b'{"text":"a %d"}' % n for n in range(300))]
     else:
-        records = [b"%d,a\n" % n if format == "csv" else b"%d\ta\n" % n for n in range(300)]
+        records = [(b"%d,a" if format == "csv" else b"%d\ta") % n + end for n in range(300)]
         records.insert(0, records[0].replace(b"0", b"id").replace(b"a", b"text"))
     data = b"".join(records)
     options = [*TOKENS, "--format", format]

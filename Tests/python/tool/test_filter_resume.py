@@ -252,6 +252,8 @@ def test_outputs_are_not_cut_for_arguments_that_are_wrong(tmp_path):
     (tmp_path / "out").unlink()
     [error] = run(*csv, "-o", tmp_path / "out", "--resume", tmp_path / "c", code=3)[1]
     assert f"the checkpoint of an output {tmp_path / 'out'} that was removed or replaced" in error
+    [error] = run(*csv, "-o", "out", "--resume", "c", cwd=tmp_path, code=3)[1]
+    assert "the checkpoint of an output out that was removed or replaced" in error
 
 
 @pytest.mark.parametrize("offset", [2, 40_000, -2])

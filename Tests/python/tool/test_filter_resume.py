@@ -309,16 +309,16 @@ def test_leftovers_of_killed_runs_are_removed(tmp_path):
     process.wait()
     source = tmp_path / "in"
     source.write_bytes(RECORD)
-    for name in "c", "stats", "metrics":
+    for name in "c", "stats", "m\u00e9trique":
         for number in process.pid, os.getpid():
             (tmp_path / f"{name}.{number}.tmp").touch()
         (tmp_path / f"{name}.x.tmp").touch()
     run(
         *TOKENS, source, "-o", tmp_path / "out", "--resume", tmp_path / "c", "--stats", tmp_path / "stats",
-        "--metrics", tmp_path / "metrics",
+        "--metrics", tmp_path / "m\u00e9trique",
     )  # fmt: skip
     left = {path.name for path in tmp_path.glob("*.tmp")}
-    assert left == {f"{name}.{end}.tmp" for name in ("c", "stats", "metrics") for end in (os.getpid(), "x")}
+    assert left == {f"{name}.{end}.tmp" for name in ("c", "stats", "m\u00e9trique") for end in (os.getpid(), "x")}
 
 
 # Input that grows

@@ -167,6 +167,6 @@ final class DatabaseCorpus: Corpus {
   }
 
   private static func quoted(_ name: String) -> String {
-    "\"\(name.split(separator: "\"" as Character, omittingEmptySubsequences: false).joined(separator: "\"\""))\""
+    "\"\(PlainText.replacing("\"", in: name, by: "\"\""))\""
   }
 }

@@ -33,9 +33,8 @@ final class Mailbox {
 
   /// A Maildir has the folders cur, new and tmp; messages are files of the first two, whose names have no ending.
   private static func isInMaildir(_ path: String) -> Bool {
-    let parts = path.split(separator: "/" as Character, omittingEmptySubsequences: false)
-    guard parts.count > 2, ["cur", "new"].contains(parts[parts.count - 2]) else { return false }
-    let maildir = parts.dropLast(2).joined(separator: "/")
+    let (maildir, folder) = FileWriting.split(FileWriting.split(path).directory)
+    guard ["cur", "new"].contains(folder) else { return false }
     return ["cur", "new", "tmp"].allSatisfy { FileIdentity(path: "\(maildir)/\($0)") != nil }
   }
 

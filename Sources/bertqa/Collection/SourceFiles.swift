@@ -70,15 +70,19 @@ struct SourceFiles {
     guard seen.insert(identity).inserted else { return }
     guard let stream = opendir(path) else { return fail(path, errno) }
     closedir(stream)
-    for name in FileWriting.names(in: path).sorted() where !name.hasPrefix(".") {
-      let child = path == "/" ? "/\(name)" : "\(path)/\(name)"
-      // A name that is not UTF-8 was repaired, so the path leads nowhere.
-      if access(child, F_OK) != 0, name.unicodeScalars.contains("\u{FFFD}") {
-        problems.append((child, Self.notUTF8))
-      } else if !Self.matches(child, excluded) {
-        add(child, isNamed: false)
-      }
+    let names = FileWriting.names(in: path) { name in
+      if !Self.isHidden(name) { problems.append((Self.child(name, of: path), Self.notUTF8)) }
     }
+    for name in names.sorted() where !Self.isHidden(name) {
+      let child = Self.child(name, of: path)
+      if !Self.matches(child, excluded) { add(child, isNamed: false) }
+    }
+  }
+
+  private static func isHidden(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: ".") }
+
+  private static func child(_ name: String, of directory: String) -> String {
+    directory == "/" ? "/\(name)" : "\(directory)/\(name)"
   }
 
   private func isChosen(_ path: String) -> Bool { included.isEmpty || Self.matches(path, included) }

@@ -238,10 +238,7 @@ struct SourceReading {
   }
 
   private static func output(of command: String, _ file: ArgumentText) throws(ToolError) -> ByteBuffer {
-    let quoted =
-      "'"
-      + file.string.split(separator: "'" as Character, omittingEmptySubsequences: false)
-      .joined(separator: "'\\''") + "'"
+    let quoted = "'\(PlainText.replacing("'", in: file.string, by: "'\\''"))'"
     let line = command.split(separator: "{}", omittingEmptySubsequences: false).joined(separator: quoted)
     // A command that reads its standard input would wait for it, or take what '-' is to read.
     guard let pipe = popen("exec </dev/null\n\(line)", "re") else {

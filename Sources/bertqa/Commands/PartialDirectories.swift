@@ -4,12 +4,10 @@ import Glibc
 enum PartialDirectories {
   /// Removes the directories "PATH.partial-PID-N" whose processes no longer exist.
   static func remove(of path: String) {
-    var path = path
-    while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-    let (directory, name) = FileWriting.split(path)
+    let (directory, name) = FileWriting.split(FileWriting.withoutLastSlash(path))
     let prefix = "\(name).partial-"
     for entry in FileWriting.names(in: directory) where entry.hasPrefix(prefix) {
-      let parts = entry.dropFirst(prefix.utf8.count).split(separator: "-", omittingEmptySubsequences: false)
+      let parts = entry.dropFirst(prefix.count).split(separator: "-", omittingEmptySubsequences: false)
       guard parts.count == 2, let process = pid_t(parts[0]), Int(parts[1]) != nil, FileWriting.isGone(process)
       else { continue }
       let partial = "\(directory)/\(entry)"

@@ -143,8 +143,7 @@ enum FilterSetup {
   /// Rejects paths of which no file can be followed, and outputs that would be read as rotated files.
   private static func checkFollowed(_ settings: FilterSettings) throws(ToolError) {
     let name = settings.inputs[0].string
-    // A path that is not UTF-8 was repaired, and leads nowhere.
-    if RotatedFiles.names(of: name).contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }) {
+    if FileWriting.links(from: settings.inputs[0].pointer) == nil {
       throw usage("--follow cannot read \(name): its path is not valid UTF-8")
     }
     if let compression = Compression(fileName: name) { throw compressed(name, compression) }

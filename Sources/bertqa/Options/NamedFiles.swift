@@ -10,7 +10,8 @@ struct NamedFiles {
     let role: String
     let use: FileUse
     let place: FilePlace
-    /// True if `shown` is the name to the byte. All outputs but `.output` are opened by it.
+    /// True if the name and the links that it leads through are valid UTF-8. All outputs but `.output` are opened by
+    /// `shown`.
     var isSpelled = true
   }
 
@@ -69,7 +70,7 @@ struct NamedFiles {
       use == .read
       ? Named(shown: name.shownAsFile, role: role, use: use, place: FilePlace(name))
       : Named(shown: name.string, role: role, use: use, place: FilePlace(path: name.pointer))
-    named.isSpelled = name.bytes.isValidUTF8
+    named.isSpelled = FileWriting.links(from: name.pointer) != nil
     if use.isInput { inputs.append(named) } else { outputs.append(named) }
   }
 

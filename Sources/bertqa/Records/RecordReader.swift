@@ -78,7 +78,8 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     guard let resumed else { return }
     if awaitsHeader, !resumed.header.isEmpty {
       try resumed.header.withElements { header throws(ToolError) in try block.input.append(header) }
-      try takeRecords()
+      // No more of it will come. A carriage return at its end is the whole line end.
+      try takeRecords(isAll: true)
       beginFile()
       awaitsHeader = resumed.offset == 0
     }

@@ -22,7 +22,7 @@ struct FilePlace {
     let isThere = stat(path, &status) == 0
     identity = FileIdentity(path: path)
     kind = isThere ? status.st_mode & S_IFMT : 0
-    let (directory, name) = FileWriting.split(isThere ? FileWriting.resolved(path) : Self.target(of: path))
+    let (directory, name) = FileWriting.split(FileWriting.target(of: path))
     self.directory = FileIdentity(path: directory)
     self.name = name
   }
@@ -53,19 +53,5 @@ struct FilePlace {
       FileIdentity(descriptor: descriptor) == identity
         && fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY
     }
-  }
-
-  /// Follows symbolic links that end at a file that does not exist.
-  private static func target(of path: UnsafePointer<CChar>) -> String {
-    var path = String(cString: path)
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-    for _ in 0..<40 {
-      while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-      let count = readlink(path, &buffer, buffer.count - 1)
-      guard count > 0 else { break }
-      let link = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      path = link.hasPrefix("/") ? link : "\(FileWriting.split(path).directory)/\(link)"
-    }
-    return path
   }
 }

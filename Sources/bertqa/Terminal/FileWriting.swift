@@ -45,7 +45,7 @@ enum FileWriting {
   static func replaceFile(
     _ path: String, with text: String, isDurable: Bool, _ prepare: (Int32) -> Int32
   ) throws(ToolError) -> Int32 {
-    let path = resolved(path)
+    let path = target(of: path)
     let temporary = "\(path).\(getpid())\(temporarySuffix)"
     let descriptor = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw failed(temporary, errno) }
@@ -66,9 +66,9 @@ enum FileWriting {
 
   /// Removes temporary files that killed runs left when they were replacing `path`.
   static func removeLeftovers(of path: String) {
-    let (directory, name) = split(resolved(path))
+    let (directory, name) = split(target(of: path))
     for entry in names(in: directory) where entry.hasPrefix("\(name).") && entry.hasSuffix(temporarySuffix) {
-      let middle = entry.dropFirst(name.utf8.count + 1).dropLast(temporarySuffix.utf8.count)
+      let middle = entry.dropFirst(name.count + 1).dropLast(temporarySuffix.count)
       if let process = pid_t(middle), isGone(process) { unlink("\(directory)/\(entry)") }
     }
   }
@@ -78,25 +78,24 @@ enum FileWriting {
     process > 0 && kill(process, 0) != 0 && errno == ESRCH
   }
 
-  static func names(in directory: String) -> [String] {
+  /// Returns the names in a directory that are valid UTF-8.
+  /// - Parameter leftOut: called with each other name, repaired. A path with it leads nowhere.
+  static func names(in directory: String, leftOut: (String) -> Void = { _ in }) -> [String] {
     guard let stream = opendir(directory) else { return [] }
     defer { closedir(stream) }
     var names: [String] = []
     while let entry = readdir(stream) {
-      names.append(
-        withUnsafePointer(to: &entry.pointee.d_name) {
-          $0.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
-        })
+      withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 1) { name in
+          if let valid = String(validatingCString: name) {
+            names.append(valid)
+          } else {
+            leftOut(String(cString: name))
+          }
+        }
+      }
     }
     return names
-  }
-
-  /// Splits a path into its directory and its file name.
-  static func split(_ path: String) -> (directory: String, name: String) {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    let isInRoot = parts.count == 2 && parts[0].isEmpty
-    let directory = parts.count < 2 ? "." : isInRoot ? "/" : parts.dropLast().joined(separator: "/")
-    return (directory, String(parts.last ?? ""))
   }
 
   /// Throws if the file cannot be created or replaced now.
@@ -105,7 +104,7 @@ enum FileWriting {
     if place.kind == S_IFDIR { throw failed(path, EISDIR) }
     if isSpecial(place) { return }
     removeLeftovers(of: path)
-    let (directory, _) = split(resolved(path))
+    let (directory, _) = split(target(of: path))
     if access(directory, W_OK | X_OK) != 0 { throw failed(path, errno) }
     try checkIsFree(path)
   }
@@ -132,13 +131,6 @@ enum FileWriting {
 
   private static func isSpecial(_ place: FilePlace) -> Bool {
     place.identity != nil && (place.kind != S_IFREG || place.standardStream != nil)
-  }
-
-  /// Resolves symbolic links, so that the file is replaced and not the link.
-  static func resolved(_ path: UnsafePointer<CChar>) -> String {
-    guard let name = realpath(path, nil) else { return String(cString: path) }
-    defer { free(name) }
-    return String(cString: name)
   }
 
   /// Syncs the directory, so that the new name survives a system crash.

@@ -28,6 +28,13 @@ enum PlainText {
     }
   }
 
+  /// Replaces each occurrence of a scalar, such as a quote, also before a combining mark: Swift takes both for one
+  /// character.
+  static func replacing(_ scalar: Unicode.Scalar, in text: String, by replacement: String) -> String {
+    text.unicodeScalars.split(separator: scalar, omittingEmptySubsequences: false).map { String($0) }
+      .joined(separator: replacement)
+  }
+
   /// Returns the text without surrounding white space.
   static func trimmed(_ text: String) -> String {
     var scalars = Substring(text).unicodeScalars

@@ -330,6 +330,16 @@ def test_the_program(tmp_path):
     assert process.returncode == 0 and errors == "" and key not in output
 
 
+def test_a_program_that_cannot_begin():
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(MAIN, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert ended.returncode == 1
+    assert ended.stderr == "bertqa.demo: cannot write standard output: No space left on device\n"
+    ended = subprocess.run(MAIN, env=os.environ | {"BERTQA_LIBRARY": "nowhere"}, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("bertqa.demo: cannot load libbertqa (nowhere") and ended.stderr.count("\n") == 1
+
+
 def asked_documents(process):
     """Returns the names and texts of the documents that a program serves, and ends it."""
     url = process.stdout.readline().strip()

@@ -261,6 +261,13 @@ def test_a_database_is_asked(tmp_path):
     assert run("ask", path, input=FAN.encode())[0].startswith(f"{path}, documents 3\t")
 
 
+def test_names_with_quotes(tmp_path):
+    """To Swift a quote with an accent is another character than a quote, but not to SQLite."""
+    passages = [("The fox jumped over the dog.",)]
+    path = database(tmp_path / "d.db", 'a""\u0301', columns='"b""\u0301 c"', passages=passages)
+    assert run("ask", path, "Who jumped over the dog?")[0].endswith("\tThe fox\n")
+
+
 def test_the_passages_that_are_read(tmp_path):
     path = database(tmp_path / "reports.db", passages=PASSAGES)
 

@@ -226,11 +226,11 @@ def test_leftovers_of_killed_runs_are_removed(tmp_path):
     process = subprocess.Popen(["true"])
     process.wait()
     for number in process.pid, os.getpid():
-        (tmp_path / f"model.partial-{number}-0" / "classifier").mkdir(parents=True)
-        (tmp_path / f"model.partial-{number}-0" / "config.json").touch()
-        (tmp_path / f"model.partial-{number}-0" / "classifier" / "config.json").touch()
-    run("train-classifier", "--folds=0", "-o", tmp_path / "model", input=jsonl(DATA))
-    assert {path.name for path in tmp_path.iterdir()} == {"model", f"model.partial-{os.getpid()}-0"}
+        (tmp_path / f"mod\u00e8le.partial-{number}-0" / "classifier").mkdir(parents=True)
+        (tmp_path / f"mod\u00e8le.partial-{number}-0" / "config.json").touch()
+        (tmp_path / f"mod\u00e8le.partial-{number}-0" / "classifier" / "config.json").touch()
+    run("train-classifier", "--folds=0", "-o", tmp_path / "mod\u00e8le", input=jsonl(DATA))
+    assert {path.name for path in tmp_path.iterdir()} == {"mod\u00e8le", f"mod\u00e8le.partial-{os.getpid()}-0"}
 
 
 def test_formats_by_name(tmp_path):

@@ -475,13 +475,13 @@ def test_outputs_with_names_of_rotated_files(name, option, tmp_path):
 
 @pytest.mark.parametrize("is_there", [True, False])
 def test_paths_of_which_no_file_can_be_followed(is_there, tmp_path):
-    odd = tmp_path / os.fsdecode(b"odd\xff")
-    odd.mkdir()
-    for name, cwd, complaint in [
-        (os.fsdecode(b"a\xff.jsonl"), tmp_path, "its path is not valid UTF-8"),
-        ("a.jsonl", odd, "its path is not valid UTF-8"),
-        ("a.jsonl.GZ", tmp_path, "which is compressed with gzip"),
+    odd = os.fsdecode(b"a\xff.jsonl")
+    (tmp_path / "link.jsonl").symlink_to(odd)
+    for name, target, complaint in [
+        (odd, odd, "its path is not valid UTF-8"),
+        ("link.jsonl", odd, "its path is not valid UTF-8"),
+        ("a.jsonl.GZ", "a.jsonl.GZ", "which is compressed with gzip"),
     ]:
         if is_there:
-            (cwd / name).write_bytes(records(1))
-        assert complaint in run(*PATTERNS, "--follow", name, cwd=cwd, code=2)[1][0]
+            (tmp_path / target).write_bytes(records(1))
+        assert complaint in run(*PATTERNS, "--follow", name, cwd=tmp_path, code=2)[1][0]

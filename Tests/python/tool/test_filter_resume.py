@@ -72,13 +72,13 @@ def test_a_killed_run_goes_on(seed, tmp_path):
         assert first[name] == second[name], name
 
 
-@pytest.mark.parametrize("format", ["csv", "tsv", "length-prefixed"])
-def test_other_formats_go_on_too(format, tmp_path):
+@pytest.mark.parametrize("format, end", [("csv", b"\n"), ("csv", b"\r"), ("tsv", b"\n"), ("length-prefixed", b"")])
+def test_other_formats_go_on_too(format, end, tmp_path):
     source, target, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
     if format == "length-prefixed":
         records = [len(r).to_bytes(4, "big") + r for r in (b'{"text":"a %d"}' % n for n in range(300))]
     else:
-        records = [b"%d,a\n" % n if format == "csv" else b"%d\ta\n" % n for n in range(300)]
+        records = [(b"%d,a" if format == "csv" else b"%d\ta") % n + end for n in range(300)]
         records.insert(0, records[0].replace(b"0", b"id").replace(b"a", b"text"))
     data = b"".join(records)
     options = [*TOKENS, "--format", format]
@@ -252,6 +252,8 @@ def test_outputs_are_not_cut_for_arguments_that_are_wrong(tmp_path):
     (tmp_path / "out").unlink()
     [error] = run(*csv, "-o", tmp_path / "out", "--resume", tmp_path / "c", code=3)[1]
     assert f"the checkpoint of an output {tmp_path / 'out'} that was removed or replaced" in error
+    [error] = run(*csv, "-o", "out", "--resume", "c", cwd=tmp_path, code=3)[1]
+    assert "the checkpoint of an output out that was removed or replaced" in error
 
 
 @pytest.mark.parametrize("offset", [2, 40_000, -2])
@@ -307,16 +309,16 @@ def test_leftovers_of_killed_runs_are_removed(tmp_path):
     process.wait()
     source = tmp_path / "in"
     source.write_bytes(RECORD)
-    for name in "c", "stats", "metrics":
+    for name in "c", "stats", "m\u00e9trique":
         for number in process.pid, os.getpid():
             (tmp_path / f"{name}.{number}.tmp").touch()
         (tmp_path / f"{name}.x.tmp").touch()
     run(
         *TOKENS, source, "-o", tmp_path / "out", "--resume", tmp_path / "c", "--stats", tmp_path / "stats",
-        "--metrics", tmp_path / "metrics",
+        "--metrics", tmp_path / "m\u00e9trique",
     )  # fmt: skip
     left = {path.name for path in tmp_path.glob("*.tmp")}
-    assert left == {f"{name}.{end}.tmp" for name in ("c", "stats", "metrics") for end in (os.getpid(), "x")}
+    assert left == {f"{name}.{end}.tmp" for name in ("c", "stats", "m\u00e9trique") for end in (os.getpid(), "x")}
 
 
 # Input that grows

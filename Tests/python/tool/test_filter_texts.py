@@ -1,4 +1,4 @@
-"""The texts of `bertqa filter`: columns by name, numbers, null; and redaction in place."""
+"""The texts of `bertqa filter`: columns by name, numbers, null, invalid bytes; and redaction in place."""
 
 import csv
 import io
@@ -109,6 +109,33 @@ def test_empty_cells():
     answers = ["filter", "-q", "What?", "--format=csv"]
     assert b"\n1,,,,,,,,\n" in run(*answers, "--null-text=skip", input=table)[0]
     assert b"\n1,,,,,,,true,\n" in run(*answers, input=table)[0]
+
+
+# Invalid bytes
+
+
+def test_invalid_bytes_of_a_record_above_the_limit(tmp_path):
+    """The record is written in parts, between which an escape of such a byte may be divided."""
+    record = b'{"text":"%s"}\n' % (b"\x81" * 1_000_000)
+    letters = tmp_path / "letters"
+    options = [*TOKENS, "--encoding=WINDOWS-1252", "--max-record-bytes=1000", "--on-error=pass"]
+    output, _ = run(*options, f"--on-error=dead-letter={letters}", input=record, code=1)
+    assert output == record and letters.read_bytes() == record
+
+
+def test_invalid_bytes_of_files_in_several_encodings(tmp_path):
+    """Only those of a file that is converted are escaped meanwhile; UTF-8 may have the same bytes as an escape."""
+    plain, wide, odd = (tmp_path / name for name in ("plain", "wide", "odd"))
+    plain.write_bytes(b'{"text":"a b"}\n')
+    wide.write_bytes('\ufeff{"text":"\udc81"}\n'.encode("utf-16-le", "surrogatepass"))
+    odd.write_bytes(b'{"text":"a b","x":"\xed\xb2\x81"}\n{"x":"\xed\xb2\x81"}\n')
+    letters = tmp_path / "letters"
+    options = [*TOKENS, "--on-error=pass", f"--on-error=dead-letter={letters}"]
+    output, errors = run(*options, plain, wide, odd, code=1)
+    bad = b'{"text":"\x81\xdc"}\n', b'{"x":"\xed\xb2\x81"}\n'
+    done = b'{"text":"a b","bertqa":[1037,1038]}\n', b'{"text":"a b","x":"\xed\xb2\x81","bertqa":[1037,1038]}\n'
+    assert output == done[0] + bad[0] + done[1] + bad[1]
+    assert letters.read_bytes() == bad[0] + bad[1] and len(errors) == 2
 
 
 # In place

@@ -117,21 +117,10 @@ struct RotatedFiles {
 
   /// Returns the path and its symbolic links' targets, with resolved directories. The file need not exist.
   static func names(of path: String) -> [String] {
-    func plain(_ path: String) -> String {
+    (FileWriting.links(from: path) ?? [path]).map { path in
       let (directory, last) = FileWriting.split(path)
       return "\(FileWriting.resolved(directory))/\(last)"
     }
-    var names = [plain(path)]
-    while names.count < 8, let last = names.last {
-      var target = [CChar](repeating: 0, count: Int(PATH_MAX))
-      let count = readlink(last, &target, target.count - 1)
-      guard count > 0 else { break }
-      let link = target.withUnsafeBufferPointer { buffer in
-        String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      }
-      names.append(plain(link.hasPrefix("/") ? link : "\(FileWriting.split(last).directory)/\(link)"))
-    }
-    return names
   }
 
   /// True if a file at a path would count as a rotated one of the followed file.

@@ -21,8 +21,8 @@ final class RecordOutput {
   private var gatheredSince: Double?
   /// True if the file's old contents have been cut off.
   private var hasBegun = true
-  /// True if this object created the file.
-  private var isNew = false
+  /// The path of the file if this object created it.
+  private var newPath: ArgumentText?
   /// Converts UTF-8 to the output's encoding.
   var textEncoder: TextEncoder?
   /// Compresses the bytes, according to the file's name.
@@ -55,7 +55,9 @@ final class RecordOutput {
     if let stream {
       (descriptor, isRegularFile, isOwnFile) = (stream, place.kind == S_IFREG, false)
     } else {
+      let isNew: Bool
       (descriptor, isNew) = try Self.open(path, isHashed ? O_RDWR : O_WRONLY)
+      newPath = isNew ? path : nil
       isRegularFile = FilePlace(descriptor: descriptor).kind == S_IFREG
       isOwnFile = isRegularFile
     }
@@ -172,6 +174,6 @@ final class RecordOutput {
   /// Cleans up after a failed run: ends compressed output and removes a new file without contents.
   func abandon() {
     if isInMember, !isClosed { try? flush(endsMember: true) }
-    if !hasBegun, isNew { unlink(shown) }
+    if !hasBegun, let newPath { unlink(newPath.pointer) }
   }
 }

@@ -74,7 +74,7 @@ final class FilterProgress {
     guard checkpoint.model == modelHash else { throw mismatch("a run with another model") }
     guard checkpoint.output.identity == FileIdentity(descriptor: output.descriptor) else {
       throw mismatch(
-        checkpoint.outputPath == PlainText.of(outputPath)
+        checkpoint.outputPath == PlainText.of(FileWriting.resolved(outputPath))
           ? "an output \(outputPath) that was removed or replaced"
           : "the output \(checkpoint.outputPath), not of \(outputPath)")
     }

@@ -179,7 +179,7 @@ final class FilterRun {
     for entry in batch {
       let (record, block) = (entry.record, entry.block)
       if position.input !== block.source { try enter(block) }
-      try findEncoding(of: block)
+      try setEncoders(for: block.source)
       switch record.kind {
       case .header: writeHeader(record, in: block)
       case .repeatedHeader: break
@@ -318,35 +318,41 @@ final class FilterRun {
     writer.writeRaw(record, in: block, to: &bytes)
     // The mark belongs at the beginning of the file.
     if bytes.starts(with: Self.mark) { bytes.removeFirst(Self.mark.count) }
-    guard let encoding, let encoder = deadLetterEncoder else {
-      return try deadLetters.append(bytes, header: header, isLast: isLast)
-    }
-    let head = TextEncoder(encoding).encode((encoding.hasMark ? Self.mark : []) + header)
-    try deadLetters.append(encoder.encode(bytes), header: head, isLast: isLast)
+    let head =
+      encoding.map { TextEncoder($0).encode(($0.hasMark ? Self.mark : []) + header) } ?? header
+    try deadLetters.append(deadLetterEncoder?.encode(bytes) ?? bytes, header: head, isLast: isLast)
   }
 
-  /// Sets the encoding of dead letters, and with --in-place that of the output, to that of the first input.
-  private func findEncoding(of block: Block) throws(ToolError) {
-    guard !isEncodingKnown || block.source.encoding != nil && output.textEncoder == nil else { return }
+  /// Sets the encoders for the records of an input. Dead letters, and with --in-place the output, have the encoding of
+  /// the first input. What is written in UTF-8 gets back the invalid bytes of an input that was converted.
+  private func setEncoders(for source: Input) throws(ToolError) {
     if !isEncodingKnown {
       isEncodingKnown = true
-      let first =
-        block.source.index == 0 ? block.source : try FilterInput.open(settings.inputs, 0, settings.reading)
-      encoding = first === block.source ? first.encoding : try first.findEncoding()
-      if let encoding {
-        if settings.follows, progress != nil {
-          throw ToolError(
-            .input, "\(first.shown) is \(encoding.name), which --follow and --resume together cannot read")
-        }
-        deadLetterEncoder = TextEncoder(encoding)
-        if settings.isInPlace {
-          output.textEncoder = TextEncoder(encoding)
-          if encoding.hasMark, output.length == 0, output.buffer.isEmpty { output.buffer += Self.mark }
-        }
-      }
+      try findEncoding(source)
     }
-    // Restores invalid bytes.
-    if block.source.encoding != nil, output.textEncoder == nil { output.textEncoder = TextEncoder(nil) }
+    let hasEscapes = source.encoding != nil
+    if !settings.isInPlace || encoding == nil, hasEscapes != (output.textEncoder != nil) {
+      try output.flush()
+      output.textEncoder = hasEscapes ? TextEncoder(nil) : nil
+    }
+    if encoding == nil, hasEscapes != (deadLetterEncoder != nil) {
+      deadLetterEncoder = hasEscapes ? TextEncoder(nil) : nil
+    }
+  }
+
+  /// - Parameter source: the input of the first record.
+  private func findEncoding(_ source: Input) throws(ToolError) {
+    let first = source.index == 0 ? source : try FilterInput.open(settings.inputs, 0, settings.reading)
+    encoding = first === source ? first.encoding : try first.findEncoding()
+    guard let encoding else { return }
+    if settings.follows, progress != nil {
+      throw ToolError(
+        .input, "\(first.shown) is \(encoding.name), which --follow and --resume together cannot read")
+    }
+    deadLetterEncoder = TextEncoder(encoding)
+    guard settings.isInPlace else { return }
+    output.textEncoder = TextEncoder(encoding)
+    if encoding.hasMark, output.length == 0, output.buffer.isEmpty { output.buffer += Self.mark }
   }
 
   private func describe(_ record: Record, _ problem: RecordProblem, in block: Block) -> String {

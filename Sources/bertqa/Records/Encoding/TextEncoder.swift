@@ -2,7 +2,7 @@
 final class TextEncoder {
   /// nil for UTF-8.
   private let converter: CharacterConverter?
-  /// The first bytes of a character that continues in the next call.
+  /// The first bytes of a character, or of an escape, that continues in the next call.
   private var pending: [UInt8] = []
 
   init(_ encoding: TextEncoding?) {
@@ -16,7 +16,10 @@ final class TextEncoder {
     var output: [UInt8] = []
     output.reserveCapacity(text.count)
     text.withUnsafeBufferPointer { text in
-      guard let converter else { return Self.restore(text, &output) }
+      guard let converter else {
+        pending = Self.restore(text, &output)
+        return
+      }
       let taken = converter.convert(text, to: &output) { rest, output in
         if let byte = EscapedByte.first(of: rest) {
           output.append(byte)
@@ -36,15 +39,19 @@ final class TextEncoder {
     return output
   }
 
-  private static func restore(_ text: UnsafeBufferPointer<UInt8>, _ output: inout [UInt8]) {
+  /// Appends the text with its escapes restored. Returns the beginning of an escape at its end.
+  private static func restore(_ text: UnsafeBufferPointer<UInt8>, _ output: inout [UInt8]) -> [UInt8] {
     var rest = text[...]
     while let lead = rest.firstIndex(of: 0xED) {
       output += rest[..<lead]
-      let byte = EscapedByte.first(of: rest[lead...])
+      rest = rest[lead...]
+      if rest.count < 3, rest.dropFirst().allSatisfy({ $0 & 0xFC == 0xB0 }) { return Array(rest) }
+      let byte = EscapedByte.first(of: rest)
       output.append(byte ?? 0xED)
-      rest = rest[(lead + (byte == nil ? 1 : 3))...]
+      rest = rest.dropFirst(byte == nil ? 1 : 3)
     }
     output += rest
+    return []
   }
 
   /// Returns the length in bytes of the first character; nil if it is invalid.

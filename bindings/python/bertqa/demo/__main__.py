@@ -43,12 +43,16 @@ def main(arguments: Optional[List[str]] = None) -> int:
             if task == "answer" or getattr(given, f"{task}_model"):
                 tasks.context(task)
         server = Server(tasks, given.port)
-    except (OSError, ValueError, sqlite3.Error, BertQAError) as error:
+    except (ImportError, OSError, ValueError, sqlite3.Error, BertQAError) as error:
         print(f"bertqa.demo: {error}", file=sys.stderr)
         return 1
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with server:
-        print(f"{server.url}\nCtrl-C ends it.", flush=True)
+        try:
+            print(f"{server.url}\nCtrl-C ends it.", flush=True)
+        except OSError as error:
+            print(f"bertqa.demo: cannot write standard output: {error.strerror}", file=sys.stderr)
+            return 1
         if given.browser:
             # Some browsers end before this returns, and the page is served only then.
             threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()

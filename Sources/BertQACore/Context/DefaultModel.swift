@@ -88,7 +88,7 @@ enum DefaultModel {
   }
 
   private static func directoryName(of path: String) -> Substring {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return path[..<slash]
   }
 }

@@ -179,9 +179,10 @@ public struct ModelDirectory: Sendable {
 
   /// True if the name is that of a file in the directory or one level below.
   static func isPlain(_ file: String) -> Bool {
-    let parts = file.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+    // By bytes: a slash and a combining mark after it are one Character.
+    let parts = file.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
     return parts.count <= 2
-      && parts.allSatisfy { part in
+      && parts.map(Substring.init).allSatisfy { part in
         !part.isEmpty && part != "." && part != ".." && part.utf8.allSatisfy { $0 >= 0x20 }
       }
   }

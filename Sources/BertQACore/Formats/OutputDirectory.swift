@@ -12,8 +12,8 @@ final class OutputDirectory {
   /// `path` must not exist, or must be an empty directory. Its parent must exist.
   init(path: String) throws(BertQAError) {
     var path = path
-    while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-    let name = path.split(separator: "/").last ?? ""
+    while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.unicodeScalars.removeLast() }
+    let name = path.utf8.split(separator: UInt8(ascii: "/")).last.map(Substring.init) ?? ""
     guard !["", ".", ".."].contains(name), !path.utf8.contains(0) else {
       throw BertQAError(
         .invalidArgument, "\(quoted(path)) cannot be the output directory; name a fresh one")
@@ -61,7 +61,7 @@ final class OutputDirectory {
 
   /// Creates a file to write to, in the directory or in a folder of it.
   func makeFile(_ name: String) throws(BertQAError) -> OutputFile {
-    if let slash = name.firstIndex(of: "/"), !folders.contains(String(name[..<slash])) {
+    if let slash = name.utf8.firstIndex(of: UInt8(ascii: "/")), !folders.contains(String(name[..<slash])) {
       let folder = String(name[..<slash])
       guard mkdir("\(temporary)/\(folder)", 0o777) == 0 else { throw .system("create", folder) }
       folders.append(folder)
@@ -89,7 +89,7 @@ final class OutputDirectory {
     try Self.synchronize(temporary)
     guard rename(temporary, path) == 0 else { throw .system("put in place", path) }
     isCommitted = true
-    try Self.synchronize(path.lastIndex(of: "/").map { "\(path[..<$0])/" } ?? ".")
+    try Self.synchronize(path.utf8.lastIndex(of: UInt8(ascii: "/")).map { "\(path[..<$0])/" } ?? ".")
   }
 
   private static func synchronize(_ directory: String) throws(BertQAError) {

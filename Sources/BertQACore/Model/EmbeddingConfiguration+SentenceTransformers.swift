@@ -245,8 +245,9 @@ extension ModelDirectory {
   /// itself.
   static func folder(of module: ObjectReader) throws(BertQAError) -> String {
     let path = try module.string("path") ?? ""
-    let parts = path.split(separator: "/").filter { $0 != "." }
-    guard !path.hasPrefix("/"), parts.count < 2, parts.allSatisfy({ isPlain(String($0)) }) else {
+    let parts = path.utf8.split(separator: UInt8(ascii: "/")).map(Substring.init).filter { $0 != "." }
+    guard path.utf8.first != UInt8(ascii: "/"), parts.count < 2, parts.allSatisfy({ isPlain(String($0)) })
+    else {
       throw module.mismatch("path", .string(path), expected: "the name of a directory beside it")
     }
     return String(parts.first ?? "")

@@ -103,6 +103,10 @@ struct EmbeddingConfigurationTests {
   @Test(arguments: [
     ("modules.json", "{}", Status.invalidModel, "modules.json: expected a JSON array"),
     ("modules.json", "[{\"type\": \"Transformer\", \"path\": \"../x\"}]", .invalidModel, "\"../x\""),
+    // A slash and a combining mark are one Character.
+    (
+      "modules.json", "[{\"type\": \"Transformer\", \"path\": \"../\u{301}x\"}]", .invalidModel, "\"../"
+    ),
     ("modules.json", "[", .invalidModel, "modules.json"),
     ("modules.json", "[]", .unsupported, "modules "),
     (

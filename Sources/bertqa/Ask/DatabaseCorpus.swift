@@ -159,7 +159,11 @@ final class DatabaseCorpus: Corpus {
 
   func texts(for question: [UInt8], _ call: CallOptions) throws(ToolError) -> AskedTexts {
     database.limit(deadline: call.deadline)
-    let query = question.withElements { FullTextQuery.matching($0) }
+    let query = try question.withElements { question throws(ToolError) in
+      try ofCore(AskCommand.invocation) { () throws(BertQAError) in
+        try FullTextQuery.matching(question, call: call)
+      }
+    }
     let selected = columns.map(Self.quoted).joined(separator: ", ")
     let rows = try database.statement(
       "SELECT rowid, \(selected) FROM \(Self.quoted(table)) WHERE \(Self.quoted(table)) MATCH ?1 "

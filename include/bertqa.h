@@ -391,7 +391,7 @@ void bertqa_context_free(bertqa_context *context);
  * with a NUL. Sizes with names of config.json have the same meaning; 0 if the model has none. */
 typedef struct bertqa_model_info {
   size_t struct_size;
-  const char *directory;    /* where the model came from, as messages call it */
+  const char *directory;    /* where the model came from, as messages call it; "" for files in memory */
   const char *architecture; /* "BertForQuestionAnswering"; "" with tokenizer_only */
   size_t vocabulary_size;   /* pieces or words in the vocabulary */
   size_t label_count;       /* of texts or tokens, see bertqa_context_label_get; else 0 */
@@ -486,8 +486,8 @@ typedef struct bertqa_answer_options {
   int32_t max_seq_len;
   /* Default 0: a document longer than a window is read in sections that end where paragraphs and
    * sentences do, ranked by the question's words. Else as in Hugging Face's pipeline: every window is read,
-   * neighbours share doc_stride tokens, 1...max_seq_len - 5, or none for -1, and raw scores are
-   * compared. */
+   * neighbours share doc_stride tokens, 1 or more, fewer than a window has beside the question and the special
+   * tokens, or none for -1, and raw scores are compared. */
   int32_t doc_stride;
   int32_t max_answer_len; /* before an answer is aligned to words, 1...10000; default 0: 30 */
   /* 1...10000; a longer question is truncated, and the summary says so. Default 0: 64, at most half

@@ -771,7 +771,8 @@ typedef struct bertqa_labelled_range {
 /* Makes a list of entities that the host found by other means, for the functions below.
  * ranges: [count], of this text, in any order; they are copied. call: may be NULL.
  * Errors: INVALID_ARGUMENT for a range outside of the text and for a label that is empty, is not valid
- * UTF-8 or has a NUL; TOO_LARGE; OUT_OF_MEMORY; CANCELLED; DEADLINE_EXCEEDED. */
+ * UTF-8 or has a NUL, bertqa_last_error_item() being the range's index; TOO_LARGE; OUT_OF_MEMORY; CANCELLED;
+ * DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_entity_list_create(const char *text, size_t length,
                                                           const bertqa_labelled_range *ranges,
                                                           size_t count,

@@ -13,7 +13,7 @@ func embedOptions(_ raw: bertqa_embed_options) throws(BertQAError) -> EmbedOptio
     options.promptName = try labelArgument(name.text, name.length, "prompt_name")
   }
   if let prompt = raw.prompt?.pointee {
-    options.prompt = String(decoding: try textArgument(prompt.text, prompt.length, "prompt"), as: UTF8.self)
+    options.prompt = try string(of: textArgument(prompt.text, prompt.length, "prompt"))
   }
   options.pooling = try enumeration(raw.pooling, "pooling")
   options.normalizes = try switched(raw.normalize, "normalize")

@@ -10,7 +10,7 @@ enum { MEGABYTE = 1 << 20, WORDS_SIZE = 60 * MEGABYTE, MARKS_SIZE = 100 * MEGABY
 enum { PIECES = 400000, NUMBERS = 4000000, MAILS = 400000 };
 
 static bertqa_context *answering, *classifying, *embedding, *predicting;
-static char *words, *marks, *dots, *numbers, *mails;
+static char *words, *marks, *dots, *numbers, *mails, *hypothesis, *signs;
 static char vocabulary[] = "/tmp/bertqa-address-XXXXXX";
 
 static bertqa_status tokenize(void) {
@@ -72,6 +72,15 @@ static bertqa_status embed(void) {
   return bertqa_embed(embedding, &pair, 1, &options, vector, 16, NULL);
 }
 
+/* A prompt that is longer than the model reads. */
+static bertqa_status embed_behind_prompt(void) {
+  const bertqa_text_pair pair = {"king", 4, NULL, 0};
+  const bertqa_text prompt = {words, WORDS_SIZE};
+  const bertqa_embed_options options = {.struct_size = sizeof options, .prompt = &prompt, .truncate = BERTQA_ON};
+  float vector[16];
+  return bertqa_embed(embedding, &pair, 1, &options, vector, 16, NULL);
+}
+
 static bertqa_status classify(void) {
   const bertqa_text_pair pair = {words, 4 * MEGABYTE, NULL, 0};
   bertqa_classification *classification;
@@ -82,6 +91,13 @@ static bertqa_status classify(void) {
 static bertqa_status word_counts(void) {
   bertqa_word_count_list *list;
   return bertqa_word_counts(numbers, 8 * NUMBERS, NULL, &list);
+}
+
+/* A range whose label has most of the memory. */
+static bertqa_status list_entities(void) {
+  const bertqa_labelled_range range = {{0, 1}, words, WORDS_SIZE, 1, 0};
+  bertqa_entity_list *list;
+  return bertqa_entity_list_create("a", 1, &range, 1, NULL, &list);
 }
 
 static bertqa_status find_patterns(void) {
@@ -96,6 +112,57 @@ static bertqa_status rank(void) {
   size_t *order = pages(COUNT * sizeof *order);
   if (texts == NULL || order == NULL) return BERTQA_ERROR_OUT_OF_MEMORY;
   return bertqa_sequence_rank(predicting, "O", 1, texts, COUNT, NULL, NULL, order, NULL, NULL);
+}
+
+/* A call that fails because of its arguments has had the memory for them. */
+static bertqa_status had_memory(bertqa_status expected, bertqa_status found) {
+  return found == expected ? BERTQA_OK : found == BERTQA_OK ? BERTQA_ERROR_INTERNAL : found;
+}
+
+static bertqa_status step(void) {
+  enum { COUNT = 4000000 };
+  int32_t *ids = pages(COUNT * sizeof *ids);
+  bertqa_sequence_state **next = pages(COUNT * sizeof *next);
+  if (ids == NULL || next == NULL) return BERTQA_ERROR_OUT_OF_MEMORY;
+  ids[0] = -1;
+  return had_memory(BERTQA_ERROR_INVALID_ARGUMENT,
+                    bertqa_sequence_step(predicting, ids, NULL, COUNT, NULL, next, NULL, 0));
+}
+
+/* A word of such characters as are looked for in two ways. */
+static bertqa_status predict(void) {
+  bertqa_prediction *prediction;
+  return bertqa_sequence_predict(predicting, signs, WORDS_SIZE, NULL, NULL, &prediction, NULL);
+}
+
+/* All but the checksum is that of a state. */
+static bertqa_status deserialize(void) {
+  char *bytes = pages(MARKS_SIZE);
+  if (bytes == NULL) return BERTQA_ERROR_OUT_OF_MEMORY;
+  const uint32_t numbers[] = {1, (MARKS_SIZE - 32) / 4};
+  memcpy(bytes, "BQSTATE", 8);
+  memcpy(bytes + 8, numbers, sizeof numbers);
+  bertqa_sequence_state *state;
+  return had_memory(BERTQA_ERROR_INVALID_ARGUMENT,
+                    bertqa_sequence_state_deserialize(predicting, bytes, MARKS_SIZE, &state));
+}
+
+static bertqa_status search(void) {
+  bertqa_search *made;
+  return bertqa_search_create(NULL, numbers, 8 * NUMBERS, NULL, 0, NULL, &made);
+}
+
+/* Sentences that are long together, for a model that does not judge them. */
+static bertqa_status classify_zero_shot(void) {
+  enum { LABELS = 20 };
+  bertqa_text labels[LABELS];
+  for (int i = 0; i < LABELS; i++) labels[i] = (bertqa_text){"king", 4};
+  const bertqa_text sentence = {hypothesis, WORDS_SIZE / 2};
+  const bertqa_classify_options options = {
+      .struct_size = sizeof options, .labels = labels, .label_count = LABELS, .hypothesis_template = &sentence};
+  bertqa_classification *classification;
+  return had_memory(BERTQA_ERROR_WRONG_MODEL,
+                    bertqa_classify(classifying, "the king", 8, &options, &classification));
 }
 
 static bertqa_status load(void) {
@@ -159,6 +226,9 @@ int main(int argc, char **argv) {
   dots = repeated("\xE3\x80\xAE", WORDS_SIZE); /* combining marks that normalisation keeps */
   numbers = malloc(8 * NUMBERS + 1);
   for (int i = 0; i < NUMBERS; i++) snprintf(numbers + 8 * i, 9, "%07d ", i);
+  signs = repeated("\xE2\x82\xAC", WORDS_SIZE);
+  hypothesis = repeated("the king of france. ", WORDS_SIZE / 2);
+  memcpy(hypothesis, "{}", 2);
   const int file = mkstemp(vocabulary);
   FILE *stream = fdopen(file, "w");
   fputs("[UNK]\n[CLS]\n[SEP]\n", stream);
@@ -173,10 +243,17 @@ int main(int argc, char **argv) {
   test_call("answer_arrow", answer_arrow, 1);
   test_call("answer_batch", answer_batch, 1);
   test_call("embed", embed, 1);
+  test_call("embed behind a prompt", embed_behind_prompt, 1);
   test_call("classify", classify, 0);
   test_call("word_counts", word_counts, 1);
+  test_call("entity_list_create", list_entities, 1);
   test_call("patterns", find_patterns, 1);
   test_call("sequence_rank", rank, 1);
+  test_call("sequence_predict", predict, 1);
+  test_call("sequence_step", step, 1);
+  test_call("sequence_state_deserialize", deserialize, 1);
+  test_call("search_create", search, 1);
+  test_call("classify zero-shot", classify_zero_shot, 1);
   test_call("context_create", load, 0);
   test_call("context_create of a vocabulary", load_vocabulary, 1);
 
@@ -186,6 +263,8 @@ int main(int argc, char **argv) {
   free(dots);
   free(numbers);
   free(mails);
+  free(hypothesis);
+  free(signs);
   bertqa_context_free(answering);
   bertqa_context_free(classifying);
   bertqa_context_free(embedding);

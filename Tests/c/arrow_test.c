@@ -83,6 +83,26 @@ static void test_layouts(void) {
   }
 }
 
+/* A deadline ends the reading, not the call: no document is read, and the column is whole. */
+static void test_partial(void) {
+  static column questions, documents;
+  struct ArrowArray array;
+  struct ArrowSchema schema;
+  const bertqa_call_options late = {.struct_size = sizeof late, .deadline_ns = 1};
+  bertqa_answer_options options = {.struct_size = sizeof options, .call = &late};
+  const bertqa_column asked = one_row(&questions, question, strlen(question));
+  const bertqa_column read = one_row(&documents, "the river has seen you", 22);
+  CHECK_STATUS(BERTQA_ERROR_DEADLINE_EXCEEDED, bertqa_answer_arrow(context, asked, read, &options, &array, &schema));
+  options.partial = BERTQA_ON;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_arrow(context, asked, read, &options, &array, &schema));
+  if (array.release == NULL) return;
+  const struct ArrowArray *impossible = child(&array, &schema, "is_impossible", "b");
+  CHECK(array.length == 1 && is_valid(&array, 0) && !is_valid(child(&array, &schema, "answer", "U"), 0));
+  CHECK(is_valid(impossible, 0) && *(const uint8_t *)impossible->buffers[1] == 1);
+  array.release(&array);
+  schema.release(&schema);
+}
+
 /* Lists of entities: those of bertqa_entities, row by row, a null, and a row without any. */
 static void test_entities(void) {
   const char *const texts[] = {"In Paris, King of France", NULL, "", "The fox jumps"};
@@ -294,6 +314,7 @@ int main(int argc, char **argv) {
   begin(argc, argv);
   CHECK_STATUS(BERTQA_OK, bertqa_context_create(tiny, NULL, &context));
   test_layouts();
+  test_partial();
   test_entities();
   test_refused();
   test_malformed();

@@ -88,12 +88,16 @@ static int32_t compare_arithmetic(void *user) {
   return 0;
 }
 
+static int32_t compare_at_word(void *user, const bertqa_word *word) {
+  return word == NULL || compare_arithmetic(user);
+}
+
 /* The library computes with the default floating-point environment, on the caller's thread and on its own, which inherit
  * the environment. Hooks and the code after the call have the host's. */
 static void test_floating_point(const char *question, const char *document) {
   enum { DENORMALS = -1, TRAPS = -2 };
   const int environments[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, DENORMALS, TRAPS};
-  bertqa_context *usual = tiny_context(1);
+  bertqa_context *usual = tiny_context(1), *predicting = fixture_context("tiny-lstm", 1);
   bertqa_answers *answers, *usual_answers = tiny_answer(usual, question, document);
   bertqa_context_free(usual);
   for (size_t i = 0; i < sizeof environments / sizeof *environments; i++) {
@@ -110,6 +114,13 @@ static void test_floating_point(const char *question, const char *document) {
                                           &answers));
     CHECK(same_answers(usual_answers, answers));
     CHECK(calls.calls > 0 && calls.same == calls.calls);
+    const int other_calls = calls.calls;
+    const bertqa_generate_options generate = {
+        .struct_size = sizeof generate, .on_word = compare_at_word, .on_word_user = &calls, .max_words = 2};
+    bertqa_generation *generation;
+    CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(predicting, "the", 3, NULL, &generate, &generation));
+    bertqa_generation_free(generation);
+    CHECK(calls.calls > other_calls && calls.same == calls.calls);
     const arithmetic found = present_arithmetic();
     CHECK(memcmp(&found, &calls.expected, sizeof found) == 0);
     bertqa_answers_free(answers);
@@ -120,6 +131,7 @@ static void test_floating_point(const char *question, const char *document) {
     bertqa_context_free(context);
   }
   bertqa_answers_free(usual_answers);
+  bertqa_context_free(predicting);
 }
 
 int main(int argc, char **argv) {

@@ -389,6 +389,25 @@ static void test_redaction(void) {
   free(output);
 }
 
+/* Names of a few words are looked for in a text without words. */
+static void test_phrases(void) {
+  enum { BEHIND = 64 * MEGABYTE };
+  char *text = repeated(" ", BEHIND);
+  memcpy(text, "Paris", 5);
+  const bertqa_labelled_range name = {{0, 5}, "LOC", 3, 1, 0};
+  const bertqa_text allowed = {"Lyon", 4};
+  bertqa_entity_list *list, *all;
+  CHECK_STATUS(BERTQA_OK, bertqa_entity_list_create(text, BEHIND, &name, 1, NULL, &list));
+  const bertqa_entity_list *const lists[] = {list};
+  CHECK_POLLED(3, bertqa_everywhere(text, BEHIND, lists, 1, &call, &all), bertqa_entity_list_free(all));
+  CHECK(bertqa_entity_list_count(all) == 1);
+  bertqa_entity_list_free(all);
+  CHECK_POLLED(3, bertqa_apply_lists(text, BEHIND, lists, 1, &allowed, 1, NULL, 0, &call, &all), bertqa_entity_list_free(all));
+  bertqa_entity_list_free(all);
+  bertqa_entity_list_free(list);
+  free(text);
+}
+
 static void test_words(void) {
   const size_t size = 16 * MEGABYTE;
   char *text = repeated("The striker scored a goal in the final match. ", size), *word = repeated("x", size);
@@ -433,6 +452,7 @@ int main(int argc, char **argv) {
   test_vocabularies();
   test_sequences();
   test_redaction();
+  test_phrases();
   test_words();
   bertqa_context_free(context);
   bertqa_context_free(embedder);

@@ -238,6 +238,7 @@ static void test_refused_ranges(void) {
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, outside, 1, NULL, &list));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, reversed, 1, NULL, &list));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, unnamed, 1, NULL, &list));
+  CHECK(bertqa_last_error_item() == 0 && strcmp(bertqa_last_error_argument(), "label") == 0);
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, NULL, 1, NULL, &list));
 }
 

@@ -13,9 +13,16 @@ struct Hypotheses {
   private let problemType: ProblemType
 
   /// Returns one sentence per label.
-  static func sentences(_ options: ClassifyOptions) throws(BertQAError) -> [String] {
+  static func sentences(
+    _ options: ClassifyOptions, _ monitor: CallMonitor
+  ) throws(BertQAError) -> [String] {
+    let size = options.hypothesisTemplate.utf8.count
+    // The template's parts, one after the other, and the sentences.
+    let total = options.labels.reduce((options.labels.count + 3) * size) { $0 + $1.utf8.count }
+    try Memory.require(total)
+    try monitor.hold(total)
     let template = Array(options.hypothesisTemplate.utf8)
-    let places = template.indices.dropLast().filter {
+    let places = template.indices.dropLast().lazy.filter {
       template[$0] == UInt8(ascii: "{") && template[$0 + 1] == UInt8(ascii: "}")
     }
     guard places.count == 1, let place = places.first else {

@@ -41,7 +41,7 @@ struct TextClassifier: Sendable {
     _ texts: [TextPair], _ layout: WindowLayout, _ options: ClassifyOptions, _ monitor: CallMonitor
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     let tokenizer = reader.reader.tokenizer
-    return try withBytes(of: Hypotheses.sentences(options)) { sentences throws(BertQAError) in
+    return try withBytes(of: Hypotheses.sentences(options, monitor)) { sentences throws(BertQAError) in
       let hypotheses = try Hypotheses(sentences, options, names: labels, tokenizer, monitor)
       var results = try [Result<Classification, BertQAError>](results: .missing, count: texts.count, monitor)
       // For each text that the model has not finished: by label, the end of its windows.

@@ -22,7 +22,8 @@ extension Context {
     options.promptName = PromptName.query
     options.normalizes = true
     let vector = try embed([TextPair(text: question)], options: options)
-    return PassageSearch(question: question, vector: try questionVector(vector), threads: info.threads)
+    return try PassageSearch(
+      question: question, vector: questionVector(vector), threads: info.threads, call: call)
   }
 
   /// Answers a search's question on its best passages, which are read as the search ranks them.

@@ -26,8 +26,9 @@ struct PhraseTree: Sendable {
   ) throws(BertQAError) -> Bool {
     var node = 0
     var position = range.lowerBound
+    var poll = TextPoll(monitor, from: position)
     var count = 0
-    while let word = Self.word(text, from: position, to: range.upperBound) {
+    while let word = try Self.word(text, from: position, to: range.upperBound, &poll) {
       count += 1
       guard count <= Self.mostWords else { return false }
       let step = Step(node: node, word: word.hash)
@@ -54,14 +55,13 @@ struct PhraseTree: Sendable {
     if nodes.isEmpty { return }
     var poll = TextPoll(monitor)
     var position = 0
-    while let first = Self.word(text, from: position, to: text.count) {
-      try poll.reach(first.range.lowerBound)
+    while let first = try Self.word(text, from: position, to: text.count, &poll) {
       var node = nodes[Step(node: 0, word: first.hash)]
       var end = first.range.upperBound
       var found: (end: Int, number: Int)?
       while let current = node {
         if phraseOfNode[current] >= 0 { found = (end, phraseOfNode[current]) }
-        guard let next = Self.word(text, from: end, to: min(text.count, end + 256)),
+        guard let next = try Self.word(text, from: end, to: min(text.count, end + 256), &poll),
           Self.isGap(text, end..<next.range.lowerBound)
         else { break }
         node = nodes[Step(node: current, word: next.hash)]
@@ -73,8 +73,11 @@ struct PhraseTree: Sendable {
   }
 
   /// Returns where the first word of a part of a text begins; nil if there is none.
-  static func firstWord(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Int? {
-    word(text, from: range.lowerBound, to: range.upperBound)?.range.lowerBound
+  static func firstWord(
+    _ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ monitor: CallMonitor
+  ) throws(BertQAError) -> Int? {
+    var poll = TextPoll(monitor, from: range.lowerBound)
+    return try word(text, from: range.lowerBound, to: range.upperBound, &poll)?.range.lowerBound
   }
 
   /// True if there are few bytes between two words, and no paragraph ends there.
@@ -83,11 +86,14 @@ struct PhraseTree: Sendable {
   }
 
   /// Returns the first word that begins in a part of the text: letters, digits and the marks on them.
-  private static func word(_ text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Word? {
+  private static func word(
+    _ text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> Word? {
     var position = start
     var range: Range<Int>?
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     while position < end {
+      try poll.reach(position)
       let unit = UTF8Codec.decode(text, at: position)
       let kind = WordTables.shared.wordBreak(unit.scalar)
       guard kind.isWord || kind == .single && range == nil || range != nil && kind == .extend else {

@@ -48,11 +48,6 @@ public final class Pseudonyms: Sendable {
     state.withLock { Array($0.entries.dropFirst(max(0, index))) }
   }
 
-  /// Returns the name at an index; nil beyond the count.
-  public func entry(at index: Int) -> Entry? {
-    state.withLock { $0.entries.indices.contains(index) ? $0.entries[index] : nil }
-  }
-
   /// Returns the name of a value, which is a new one if the value is new.
   public func name(of value: UnsafeBufferPointer<UInt8>, label: String) throws(BertQAError) -> [UInt8] {
     try Memory.require(2 * value.count)

@@ -51,12 +51,11 @@ extension EntityList {
     try lists.allowed.forEach(in: text, monitor) { place, _ throws(BertQAError) in
       while next < entities.count, entities[next].bytes.start < place.upperBound {
         // An entity may begin with a mark, such as the + of a number, which no phrase has.
-        let start = word?.entity == next ? word?.start ?? 0 : start(next, text)
+        let start = if let word, word.entity == next { word.start } else { try start(next, text, monitor) }
         word = (next, start)
         if start >= place.upperBound { return }
-        if start < place.lowerBound || !ends(next, within: place, text) {
-          kept.entities.append(entities[next])
-        }
+        let endsWithin = try ends(next, within: place, text, monitor)
+        if start < place.lowerBound || !endsWithin { kept.entities.append(entities[next]) }
         next += 1
       }
     }
@@ -67,14 +66,19 @@ extension EntityList {
   }
 
   /// Returns where the first word of an entity begins.
-  private func start(_ index: Int, _ text: UnsafeBufferPointer<UInt8>) -> Int {
+  private func start(
+    _ index: Int, _ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
+  ) throws(BertQAError) -> Int {
     let bytes = entities[index].bytes
-    return PhraseTree.firstWord(text, bytes.start..<bytes.end) ?? bytes.start
+    return try PhraseTree.firstWord(text, bytes.start..<bytes.end, monitor) ?? bytes.start
   }
 
   /// True if no word of an entity follows a place.
-  private func ends(_ index: Int, within place: Range<Int>, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+  private func ends(
+    _ index: Int, within place: Range<Int>, _ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
+  ) throws(BertQAError) -> Bool {
     let end = entities[index].bytes.end
-    return end <= place.upperBound || PhraseTree.firstWord(text, place.upperBound..<end) == nil
+    if end <= place.upperBound { return true }
+    return try PhraseTree.firstWord(text, place.upperBound..<end, monitor) == nil
   }
 }

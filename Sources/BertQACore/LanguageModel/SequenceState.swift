@@ -63,7 +63,10 @@ extension SequenceState {
     var floats: [UInt8] = []
     floats.reserveCapacity(4 * count)
     for value in values { floats += Self.bytes(of: value.bitPattern) }
-    return bytes + Self.bytes(of: Self.checksum(bytes, floats)) + floats
+    let checksum = bytes.withUnsafeBytes { header in
+      floats.withUnsafeBytes { Self.checksum(header, $0) }
+    }
+    return bytes + Self.bytes(of: checksum) + floats
   }
 
   /// Reads the bytes of `serialized`. Throws `.invalidArgument` for bytes that are not a state, `.wrongModel`
@@ -85,19 +88,20 @@ extension SequenceState {
         .invalidArgument, argument: "state",
         "has \(bytes.count) bytes, but its header says \(count) floats: it was truncated or extended")
     }
-    let header = Array(bytes[..<Self.checkedHeaderSize])
-    let floats = Array(bytes[Self.headerSize...])
+    let header = UnsafeRawBufferPointer(rebasing: bytes[..<Self.checkedHeaderSize])
+    let floats = UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])
     let checksum = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
     guard checksum == Self.checksum(header, floats) else {
       throw BertQAError(
         .invalidArgument, argument: "state", "has a wrong checksum: its bytes were changed")
     }
     let fingerprint = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
-    guard fingerprint == model.fingerprint else { throw model.foreignState() }
+    guard fingerprint == model.fingerprint, Int(count) == model.configuration.stateLength else {
+      throw model.foreignState()
+    }
     let values = (0..<Int(count)).map { index in
-      let offset = Self.headerSize + 4 * index
-      return Float(
-        bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+      Float(
+        bitPattern: UInt32(littleEndian: floats.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)))
     }
     try self.init(values: values, of: model)
   }
@@ -120,9 +124,8 @@ extension SequenceState {
     }
   }
 
-  private static func checksum(_ header: [UInt8], _ floats: [UInt8]) -> UInt64 {
-    let seed = header.withUnsafeBytes { bq_fingerprint($0.baseAddress, $0.count, 0) }
-    return floats.withUnsafeBytes { bq_fingerprint($0.baseAddress, $0.count, seed) }
+  private static func checksum(_ header: UnsafeRawBufferPointer, _ floats: UnsafeRawBufferPointer) -> UInt64 {
+    bq_fingerprint(floats.baseAddress, floats.count, bq_fingerprint(header.baseAddress, header.count, 0))
   }
 
   private static func bytes<Number: FixedWidthInteger>(of number: Number) -> [UInt8] {

@@ -70,20 +70,28 @@ struct WordVocabulary: Sendable {
   func id(
     reading word: UnsafeBufferPointer<UInt8>
   ) throws(BertQAError) -> (id: Int32, isUnknown: Bool) {
-    if let id = vocabulary.id(of: word) ?? idWithStraightApostrophes(word) { return (id, false) }
+    if let id = vocabulary.id(of: word) { return (id, false) }
+    if let id = try idWithStraightApostrophes(word) { return (id, false) }
     guard let unknownID else {
       throw BertQAError(
         .invalidArgument,
-        "\(quoted(String(decoding: word, as: UTF8.self))) is not in the vocabulary, and the model has no "
+        "\(quoted(String(decoding: word.prefix(512), as: UTF8.self))) is not in the vocabulary, and the model has no "
           + "token for unknown words")
     }
     return (unknownID, true)
   }
 
-  private func idWithStraightApostrophes(_ word: UnsafeBufferPointer<UInt8>) -> Int32? {
+  private func idWithStraightApostrophes(
+    _ word: UnsafeBufferPointer<UInt8>
+  ) throws(BertQAError) -> Int32? {
     guard units == .words, word.contains(0xE2) else { return nil }
-    let straight = String(decoding: word, as: UTF8.self).unicodeScalars.map { $0 == "\u{2019}" ? "'" : $0 }
-    var text = String(String.UnicodeScalarView(straight))
-    return text.withUTF8 { vocabulary.id(of: $0) }
+    var straight = try [UInt8](checkedCapacity: word.count)
+    var rest = word[...]
+    while let byte = rest.first {
+      let isTypographic = rest.starts(with: "\u{2019}".utf8)
+      straight.append(isTypographic ? UInt8(ascii: "'") : byte)
+      rest = rest.dropFirst(isTypographic ? 3 : 1)
+    }
+    return straight.withUnsafeBufferPointer { vocabulary.id(of: $0) }
   }
 }

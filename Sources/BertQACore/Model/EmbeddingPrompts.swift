@@ -103,7 +103,10 @@ struct EmbeddingPrompts: Sendable, Equatable {
 
   /// Returns the text that a call puts before its texts: `prompt`, else that of the name, else the model's default.
   func text(named name: String?, otherwise prompt: String?) throws(BertQAError) -> [UInt8] {
-    if let prompt { return Array(prompt.utf8) }
+    if let prompt {
+      try Memory.require(prompt.utf8.count)
+      return Array(prompt.utf8)
+    }
     guard let name = self.name(name, otherwise: nil) else { return [] }
     if let text = self[name] { return Array(text.utf8) }
     let names = texts.map(\.name) + Self.usual.filter { usual in !texts.contains { $0.name == usual } }

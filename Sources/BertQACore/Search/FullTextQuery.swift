@@ -2,18 +2,30 @@
 package enum FullTextQuery {
   /// Returns a query that matches any of the question's words, quoted so that none acts as an operator. Common words
   /// are omitted unless there are no others. Without words, the query is `""`, which matches nothing.
-  package static func matching(_ question: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-    let query = joined(question, withCommon: false)
+  package static func matching(
+    _ question: UnsafeBufferPointer<UInt8>, call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> [UInt8] {
+    let monitor = CallMonitor(call)
+    let query = try joined(question, withCommon: false, monitor)
     if !query.isEmpty { return query }
-    let all = joined(question, withCommon: true)
+    let all = try joined(question, withCommon: true, monitor)
     return all.isEmpty ? Array("\"\"".utf8) : all
   }
 
-  private static func joined(_ question: UnsafeBufferPointer<UInt8>, withCommon: Bool) -> [UInt8] {
+  private static func joined(
+    _ question: UnsafeBufferPointer<UInt8>, withCommon: Bool, _ monitor: CallMonitor
+  ) throws(BertQAError) -> [UInt8] {
     var query: [UInt8] = []
-    for word in question.split(whereSeparator: { !isOfWord($0) }) where withCommon || !isCommon(word) {
-      if !query.isEmpty { query += " OR ".utf8 }
-      query.append(UInt8(ascii: "\""))
+    var poll = TextPoll(monitor)
+    var start = 0
+    for end in 0...question.count {
+      try poll.reach(end)
+      if end < question.count, isOfWord(question[end]) { continue }
+      let word = question[start..<end]
+      start = end + 1
+      if word.isEmpty || !withCommon && isCommon(word) { continue }
+      try query.makeRoom(for: word.count + 6, monitor)
+      query += query.isEmpty ? "\"".utf8 : " OR \"".utf8
       query += word
       query.append(UInt8(ascii: "\""))
     }
@@ -31,8 +43,11 @@ package enum FullTextQuery {
   }
 
   private static func isCommon(_ word: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-    commonWords.contains(String(decoding: word, as: UTF8.self).lowercased())
+    word.count <= longestCommon && commonWords.contains(String(decoding: word, as: UTF8.self).lowercased())
   }
+
+  /// In bytes, also where letters in lower case have fewer.
+  private static let longestCommon = 16
 
   /// English words that occur in most texts: they distinguish little and are the most expensive to search.
   private static let commonWords = Set(

@@ -47,16 +47,23 @@ package final class PassageSearch {
   }
 
   /// - Parameter vector: nil searches by words only.
-  init(question: UnsafeBufferPointer<UInt8>, vector: QuestionVector?, threads: Int) {
-    self.question = Array(question)
-    query = FullTextQuery.matching(question)
+  init(
+    question: UnsafeBufferPointer<UInt8>, vector: QuestionVector?, threads: Int,
+    call: CallOptions = CallOptions()
+  ) throws(BertQAError) {
+    var copy = try [UInt8](checkedCapacity: question.count, CallMonitor(call))
+    copy += question
+    self.question = copy
+    query = try FullTextQuery.matching(question, call: call)
     self.vector = vector
     self.threads = threads
   }
 
   /// A search by words only.
-  package convenience init(question: UnsafeBufferPointer<UInt8>) {
-    self.init(question: question, vector: nil, threads: 1)
+  package convenience init(
+    question: UnsafeBufferPointer<UInt8>, call: CallOptions = CallOptions()
+  ) throws(BertQAError) {
+    try self.init(question: question, vector: nil, threads: 1, call: call)
   }
 
   /// Restricts the vectors' rows to the passages `first` ... `last` and those of other calls. Ranges must ascend

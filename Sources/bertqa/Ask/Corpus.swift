@@ -125,7 +125,7 @@ struct CollectionCorpus: Corpus {
   func texts(for question: [UInt8], _ call: CallOptions) throws(ToolError) -> AskedTexts {
     collection.database.limit(deadline: call.deadline)
     let found = try collection.search(
-      question, count: passageCount, filter, embedder, command: AskCommand.invocation)
+      question, count: passageCount, filter, embedder, command: AskCommand.invocation, call: call)
     return AskedTexts(texts: found.hits.map { AskedText($0.passage) }, search: found.search)
   }
 }

@@ -89,22 +89,36 @@ final class DatabaseCorpus: Corpus {
     var current = ""
     var quote: Character?
     var isInside = false
+    // The last character of a comment.
+    var commentEnd: Character?
+    var previous: Character = " "
     for character in definition {
-      if !isInside {
-        isInside = character == "("
+      if let end = commentEnd {
+        if end == "/" ? previous == "*" && character == end : character.isNewline { commentEnd = nil }
+        previous = character
         continue
       }
+      if quote == nil, (previous, character) == ("-", "-") || (previous, character) == ("/", "*") {
+        commentEnd = character == "*" ? "/" : "\n"
+        current.removeLast()
+        continue
+      }
+      previous = character
       if let open = quote {
         if character == open { quote = nil }
       } else {
         switch character {
         case "'", "\"", "`": quote = character
         case "[": quote = "]"
-        case ",":
+        case "(" where !isInside:
+          isInside = true
+          current = ""
+          continue
+        case "," where isInside:
           arguments.append(current)
           current = ""
           continue
-        case ")":
+        case ")" where isInside:
           arguments.append(current)
           return arguments.filter { !isOption($0) }
         default: break
@@ -145,7 +159,11 @@ final class DatabaseCorpus: Corpus {
 
   func texts(for question: [UInt8], _ call: CallOptions) throws(ToolError) -> AskedTexts {
     database.limit(deadline: call.deadline)
-    let query = question.withElements { FullTextQuery.matching($0) }
+    let query = try question.withElements { question throws(ToolError) in
+      try ofCore(AskCommand.invocation) { () throws(BertQAError) in
+        try FullTextQuery.matching(question, call: call)
+      }
+    }
     let selected = columns.map(Self.quoted).joined(separator: ", ")
     let rows = try database.statement(
       "SELECT rowid, \(selected) FROM \(Self.quoted(table)) WHERE \(Self.quoted(table)) MATCH ?1 "

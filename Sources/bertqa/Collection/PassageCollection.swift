@@ -134,9 +134,10 @@ final class PassageCollection {
   /// - Parameters:
   ///   - embedder: the embedding model; nil: by words only.
   func search(
-    _ question: [UInt8], count: Int, _ filter: DocumentFilter, _ embedder: Context?, command: String
+    _ question: [UInt8], count: Int, _ filter: DocumentFilter, _ embedder: Context?, command: String,
+    call: CallOptions = CallOptions()
   ) throws(ToolError) -> (search: PassageSearch, hits: [Hit]) {
-    let search = try begin(question, embedder, command)
+    let search = try begin(question, embedder, command, call)
     var hits: [Hit] = []
     // Of one state of the collection, which others may change meanwhile.
     try database.transaction("BEGIN") { () throws(ToolError) in
@@ -151,14 +152,14 @@ final class PassageCollection {
   }
 
   private func begin(
-    _ question: [UInt8], _ embedder: Context?, _ command: String
+    _ question: [UInt8], _ embedder: Context?, _ command: String, _ call: CallOptions
   ) throws(ToolError) -> PassageSearch {
     let model = try model()
     return try question.withElements { question throws(ToolError) in
-      guard let model, let embedder else { return PassageSearch(question: question) }
-      return try model.fingerprint.withElements { fingerprint throws(ToolError) in
+      try (model?.fingerprint ?? []).withElements { fingerprint throws(ToolError) in
         try ofCore(command) { () throws(BertQAError) in
-          try embedder.search(question: question, fingerprint: fingerprint)
+          guard model != nil, let embedder else { return try PassageSearch(question: question, call: call) }
+          return try embedder.search(question: question, fingerprint: fingerprint, call: call)
         }
       }
     }

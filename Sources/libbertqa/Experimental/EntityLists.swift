@@ -22,25 +22,25 @@ public func bertqa_entity_list_create(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ ranges: UnsafePointer<bertqa_labelled_range>?, _ count: Int,
   _ call: UnsafePointer<bertqa_call_options>?, _ list: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  createdList(list, of: text, length, count, call) { text, call, monitor throws(BertQAError) in
-    var parts = try [(label: String, bytes: TextRange, score: Float, reason: EntityReason?)](
-      checkedCapacity: count, monitor)
+  createdList(list, of: text, length, count, call) { text, call, _ throws(BertQAError) in
     var labels: [[UInt8]: String] = [:]
-    for (index, range) in try elements(ranges, count, "ranges").enumerated() {
-      try check(item: index, monitor)
-      let bytes = Array(try textArgument(range.label, range.label_length, "label"))
-      if labels[bytes] == nil {
-        labels[bytes] = try labelArgument(range.label, range.label_length, "label")
-      }
-      guard let label = labels[bytes] else { continue }
+    let parts = try readItems(ranges, count, "ranges", call) { range throws(BertQAError) in
+      let bytes = try textArgument(range.label, range.label_length, "label")
+      try Memory.require(bytes.count)
+      let key = Array(bytes)
+      let label =
+        if let known = labels[key] { known } else {
+          try labelArgument(range.label, range.label_length, "label")
+        }
+      labels[key] = label
       guard range.bytes.start <= range.bytes.end, range.bytes.end <= UInt(text.count) else {
         throw BertQAError(
-          .invalidArgument, argument: "ranges",
-          "has bytes \(range.bytes.start) to \(range.bytes.end) at \(index), but the text has \(text.count)")
+          .invalidArgument, argument: "bytes",
+          "are \(range.bytes.start) to \(range.bytes.end), but the text has \(text.count)")
       }
       try checkReserved(range.reserved)
-      parts.append(
-        (label, TextRange(start: Int(range.bytes.start), end: Int(range.bytes.end)), range.score, nil))
+      let place = TextRange(start: Int(range.bytes.start), end: Int(range.bytes.end))
+      return (label: label, bytes: place, score: range.score, reason: nil as EntityReason?)
     }
     return try EntityList(of: text, parts, call: call)
   }

@@ -76,11 +76,12 @@ public func bertqa_vectors_fingerprint(
 
 final class SearchHandle: Handle {
   let search: PassageSearch
-  let query: CString
+  let query: CStrings
 
-  init(_ search: PassageSearch) {
+  init(_ search: PassageSearch, _ monitor: CallMonitor) throws(BertQAError) {
     self.search = search
-    query = CString(String(decoding: search.query, as: UTF8.self))
+    let query = try search.query.withElements { query throws(BertQAError) in try string(of: query) }
+    self.query = try CStrings([query], monitor)
   }
 }
 
@@ -95,10 +96,11 @@ public func bertqa_search_create(
     let question = try textArgument(question, question_length, "question")
     let fingerprint = try textArgument(
       fingerprint?.assumingMemoryBound(to: CChar.self), fingerprint_length, "fingerprint")
-    guard let context = ContextHandle.borrowed(context)?.context else {
-      return SearchHandle(PassageSearch(question: question))
-    }
-    return SearchHandle(try context.search(question: question, fingerprint: fingerprint, call: call))
+    let search =
+      if let context = ContextHandle.borrowed(context)?.context {
+        try context.search(question: question, fingerprint: fingerprint, call: call)
+      } else { try PassageSearch(question: question, call: call) }
+    return try SearchHandle(search, CallMonitor(call))
   }
 }
 
@@ -109,7 +111,7 @@ public func bertqa_search_free(_ search: OpaquePointer?) {
 
 @_cdecl("bertqa_search_query")
 public func bertqa_search_query(_ search: OpaquePointer?) -> UnsafePointer<CChar>? {
-  insideGate { SearchHandle.borrowed(search)?.query.pointer }
+  insideGate { SearchHandle.borrowed(search)?.query.string(at: 0)?.base }
 }
 
 @_cdecl("bertqa_search_allow")

@@ -100,7 +100,7 @@ public func bertqa_sequence_step(
       logits_length, logits == nil ? 0 : count * context.info.vocabularySize, "logits_length")
     let next = try context.step(
       ids: UnsafeBufferPointer(start: required(ids, "ids"), count: count),
-      states: stateArguments(states, count), logits: logits, options: options)
+      states: stateArguments(states, count, options.call), logits: logits, options: options)
     for (index, state) in next.enumerated() { out[index] = state.passed() }
   }
 }

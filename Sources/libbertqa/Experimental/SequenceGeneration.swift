@@ -33,7 +33,7 @@ private func generateOptions(
   options.seed = raw.seed
   if let hook = raw.on_word {
     options.onWord = { word in
-      withUnsafePointer(to: bertqa_word(word)) { hook(raw.on_word_user, $0) == 0 }
+      withUnsafePointer(to: bertqa_word(word)) { word in outsideGate { hook(raw.on_word_user, word) } == 0 }
     }
   }
   return options

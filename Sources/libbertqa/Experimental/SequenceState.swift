@@ -6,10 +6,12 @@ extension SequenceState: Handle {}
 
 /// Returns the states of a caller's array. The array and each entry may be NULL.
 func stateArguments(
-  _ states: UnsafePointer<OpaquePointer?>?, _ count: Int
-) -> [SequenceState?] {
-  guard let states else { return Array(repeating: nil, count: count) }
-  return (0..<count).map { SequenceState.borrowed(states[$0]) }
+  _ states: UnsafePointer<OpaquePointer?>?, _ count: Int, _ call: CallOptions
+) throws(BertQAError) -> [SequenceState?] {
+  guard let states else { return try [SequenceState?](results: nil, count: count, CallMonitor(call)) }
+  return try readItems(states, count, "states", call) { state throws(BertQAError) in
+    SequenceState.borrowed(state)
+  }
 }
 
 @_cdecl("bertqa_sequence_state_clone")

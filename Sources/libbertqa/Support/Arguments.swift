@@ -21,6 +21,13 @@ func textArgument(
     start: UnsafeRawPointer(pointer).assumingMemoryBound(to: UInt8.self), count: length)
 }
 
+/// Returns a text as a string. Invalid UTF-8 becomes U+FFFD.
+func string(of text: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> String {
+  // An invalid byte becomes three.
+  try Memory.require(3 * text.count)
+  return String(decoding: text, as: UTF8.self)
+}
+
 /// Returns a pointer argument that must not be NULL.
 func required<T>(_ pointer: T?, _ name: StaticString) throws(BertQAError) -> T {
   guard let pointer else { throw BertQAError(.invalidArgument, argument: "\(name)", "must not be NULL") }

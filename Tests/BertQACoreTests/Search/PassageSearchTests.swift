@@ -34,8 +34,8 @@ import Testing
   ) throws -> PassageSearch {
     let kernels = try #require(Kernels(isa: isa.rawValue))
     let vector = try question.withUnsafeBufferPointer { try QuestionVector($0, kernels: kernels) }
-    return Array(text.utf8).withUnsafeBufferPointer {
-      PassageSearch(question: $0, vector: vector, threads: threads)
+    return try Array(text.utf8).withUnsafeBufferPointer {
+      try PassageSearch(question: $0, vector: vector, threads: threads)
     }
   }
 
@@ -124,8 +124,8 @@ import Testing
     }
   }
 
-  @Test func withoutVectorsTheOrderIsThatOfTheWords() {
-    let search = Array("Who signed".utf8).withUnsafeBufferPointer { PassageSearch(question: $0) }
+  @Test func withoutVectorsTheOrderIsThatOfTheWords() throws {
+    let search = try Array("Who signed".utf8).withUnsafeBufferPointer { try PassageSearch(question: $0) }
     #expect(String(decoding: search.query, as: UTF8.self) == "\"signed\"")
     search.setWords([(7, 4), (3, 2), (5, 2), (9, .nan), (11, 0)])
     #expect(search.best(10).map(\.id) == [7, 3, 5])
@@ -133,8 +133,9 @@ import Testing
   }
 
   @Test func queries() {
-    func query(_ text: String) -> String {
-      Array(text.utf8).withUnsafeBufferPointer { String(decoding: FullTextQuery.matching($0), as: UTF8.self) }
+    func query(_ text: String) -> String? {
+      let query = Array(text.utf8).withUnsafeBufferPointer { try? FullTextQuery.matching($0) }
+      return query.map { String(decoding: $0, as: UTF8.self) }
     }
     #expect(query("Who cleaned the fan?") == "\"cleaned\" OR \"fan\"")
     #expect(query("Who is it") == "\"Who\" OR \"is\" OR \"it\"")

@@ -40,13 +40,18 @@ def test_other_databases(tmp_path, collection, notes):
     assert "version 2" in run("search", collection, "a", code=3)[1]
 
 
-def test_records_of_another_database(tmp_path):
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "reports USING fts5(title, body, tag UNINDEXED, tokenize = 'porter unicode61')",
+        "reports /* (1) */ USING fts5(title -- short, long\n, body, tag UNINDEXED /* own, others' */)",
+    ],
+)
+def test_records_of_another_database(tmp_path, definition):
     """An answer is from one column of one record; columns that are not indexed are not read."""
     path = tmp_path / "reports.db"
     with sqlite3.connect(path) as connection:
-        connection.execute(
-            "CREATE VIRTUAL TABLE reports USING fts5(title, body, tag UNINDEXED, tokenize = 'porter unicode61')"
-        )
+        connection.execute(f"CREATE VIRTUAL TABLE {definition}")
         connection.execute(
             "INSERT INTO reports VALUES ('Report 7', 'Read Committed is the level that Ann Lee chose.', 'Report by Moses')"
         )

@@ -38,7 +38,7 @@ class AnswerOptions(CallOptions, total=False):
         default 384, or the model's maximum for Longformer.
     doc_stride: None (default): a long document is read in sections that end where paragraphs and sentences do, ranked
         by the question's words. Else as in Hugging Face's pipeline: every window is read, neighbours share this many
-        tokens, 0...max_seq_len - 5, and raw scores are compared.
+        tokens, fewer than a window has beside the question and the special tokens, and raw scores are compared.
     max_answer_len: the maximum length of an answer before it is aligned to words, 1...10000; default 30.
     max_question_len: longer questions are truncated, 1...10000; default 64, or less to leave the document room.
     n_best_size: 1...1000: only the n best starts x n best ends of each window are considered; 0 (default): all spans.

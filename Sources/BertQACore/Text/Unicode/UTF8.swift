@@ -147,9 +147,8 @@ func withBytes<Result>(
 func withBytes<Result>(
   of texts: [String], _ body: ([UnsafeBufferPointer<UInt8>]) throws(BertQAError) -> Result
 ) throws(BertQAError) -> Result {
-  var all: [UInt8] = []
-  var ends: [Int] = []
-  ends.reserveCapacity(texts.count)
+  var all = try [UInt8](checkedCapacity: texts.reduce(0) { $0 + $1.utf8.count })
+  var ends = try [Int](checkedCapacity: texts.count)
   for text in texts {
     all += text.utf8
     ends.append(all.count)

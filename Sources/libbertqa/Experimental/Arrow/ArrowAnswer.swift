@@ -23,7 +23,7 @@ public func bertqa_answer_arrow(
         .invalidArgument, argument: "questions",
         "has \(questions.count) rows, but must have 1 or as many as documents, \(documents.count)")
     }
-    let monitor = CallMonitor(options.call)
+    let monitor = CallMonitor(options.marshallingCall)
     // All rows without nulls are one batch.
     var pairs = try [QuestionItem](resultCapacity: documents.count, monitor)
     var indices = try [Int](resultCapacity: documents.count, monitor)

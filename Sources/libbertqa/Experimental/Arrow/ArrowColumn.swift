@@ -37,11 +37,9 @@ struct ArrowColumns {
     _ name: String, texts: some Collection<UnsafeBufferPointer<UInt8>?>
   ) throws(BertQAError) -> ArrowColumn {
     try column(name, strings: texts) { text throws(BertQAError) in
-      // An invalid byte becomes three.
-      try Memory.require(3 * text.count)
-      return try monitor.temporarily { () throws(BertQAError) in
+      try monitor.temporarily { () throws(BertQAError) in
         try monitor.hold(3 * text.count)
-        return String(decoding: text, as: UTF8.self)
+        return try string(of: text)
       }
     }
   }

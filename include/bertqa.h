@@ -82,10 +82,10 @@
  *
  * THREADS. Any thread may call any function at any time. Contexts, prepared documents and results are
  * immutable: any number of threads may use one at the same time. Free an object only while no other thread
- * uses it. All contexts of a process share one thread pool. A calling thread needs a stack of 64 KiB.
- * Measured: 40 KiB are enough for everything, 24 KiB are not. Never cancel (pthread_cancel) a thread that may
- * be inside a function: it would keep the library's locks. A process whose main thread ended by pthread_exit
- * lives as long as the pool's threads: end them with bertqa_pool_shutdown().
+ * uses it. All contexts of a process share one thread pool. A calling thread needs a stack of 64 KiB. Never
+ * cancel (pthread_cancel) a thread that may be inside a function: it would keep the library's locks. A process
+ * whose main thread ended by pthread_exit lives as long as the pool's threads: end them with
+ * bertqa_pool_shutdown().
  *
  * EXIT. Any thread may call exit() at any time, also in a hook and while other threads are inside functions.
  * atexit handlers and destructors of thread-local storage may call the library.

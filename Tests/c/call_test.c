@@ -355,7 +355,7 @@ static void *run_task(void *index) {
   return (void *)(intptr_t)tasks[(intptr_t)index].run(NULL);
 }
 
-/* The stack that the header says is enough once everything has run once. */
+/* Half of the stack that the header asks for, once everything has run once. */
 static void test_small_stacks(void) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

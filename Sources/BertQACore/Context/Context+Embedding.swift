@@ -51,7 +51,7 @@ extension Context {
     try embedder.forEachVector(of: texts, called: "texts", options) { index, error throws(BertQAError) in
       try failures.insert(error, for: index)
     } _: { index, vector, windowCount in
-      // nil without texts, whose options are checked nevertheless.
+      // nil without texts, whose options are still checked.
       guard let base = embeddings.baseAddress else { return }
       (base + index * embedder.length).update(from: vector, count: embedder.length)
       counted(index, windowCount)

@@ -75,7 +75,7 @@ final class Mailbox {
     do throws(ToolError) {
       try text.append(partsOf: message)
     } catch {
-      // The other messages are read nevertheless, and what this one has in other parts.
+      // The other messages are still read, as is what this one has in other parts.
       guard isMbox, error.code == .input else { throw error }
       problem("message \(count): \(error.message)")
     }

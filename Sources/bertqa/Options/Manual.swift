@@ -324,7 +324,7 @@ enum Manual {
     .It 3
     A file or model cannot be read, is invalid or is not supported, or a new model
     cannot be written.
-    The other files are answered nevertheless.
+    The other files are still answered.
     Too many records without a result also give this status.
     .It 4
     Memory ran out, standard output cannot be written, or there is a defect in the

@@ -109,7 +109,7 @@ struct NamedFiles {
       !FileWriting.isEmpty(output.shown, orBeginsWith: HTMLText.beginning)
     else { return }
     throw arguments.usage(
-      "\(output.shown) is no page of bertqa, so \(output.role) does not replace it: remove it or name another file"
+      "\(output.shown) is not a page of bertqa, so \(output.role) does not replace it: remove it or name another file"
     )
   }
 

@@ -18,7 +18,7 @@ final class InputText {
     /// nil detects the encoding from the first bytes.
     var encoding: TextEncoding?
     /// What to do about a file that does not look like text.
-    var advice = "--force reads it nevertheless"
+    var advice = "--force reads it anyway"
 
     /// Takes the values of --force and --encoding.
     init(_ arguments: ParsedArguments) throws(ToolError) {

@@ -294,7 +294,7 @@ def test_a_page_replaces_pages_only(content, tmp_path):
     assert {command for command, _ in cases} >= {"answer", "train-classifier"}
     for command, option in cases:
         code, errors = call([command, f"--{option['name']}", *documents], tmp_path)
-        assert code == 2 and f"{documents[0]} is no page of bertqa" in errors
+        assert code == 2 and f"{documents[0]} is not a page of bertqa" in errors
     assert snapshot(tmp_path) == {document: content for document in documents}
     page, text = tmp_path / "page.html", tmp_path / "text"
     page.touch()

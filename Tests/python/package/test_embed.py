@@ -1,8 +1,10 @@
 """Context.embed and Labeler, on tiny models with random weights."""
 
 import array
+import copy
 import json
 import math
+import pickle
 import shutil
 import threading
 
@@ -171,6 +173,11 @@ def test_wrong_arguments(embedder):
         bertqa.Labeler(embedder, ["a", "b"])
     with pytest.raises(bertqa.InvalidArgument, match="the label 'none' has none"):
         bertqa.Labeler(embedder, {"none": [], "one": ["a"]})
+    for copied in copy.deepcopy, pickle.dumps:
+        with pytest.raises(
+            TypeError, match="a Labeler cannot be pickled or deep-copied: make it from its Context"
+        ):
+            copied(bertqa.Labeler(embedder, EXAMPLES))
 
 
 def test_cancel(embedder):

@@ -121,7 +121,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         """Pickles the arguments; unpickling opens the context anew. Processes share the pages of the weights."""
         self._opened()
         if self._is_relative:
-            raise TypeError("a Context that was opened with dir_fd cannot be pickled")
+            raise TypeError("a Context opened with dir_fd cannot be pickled or deep-copied: open it by its path")
         return _open, (self._arguments,)
 
     def __repr__(self) -> str:

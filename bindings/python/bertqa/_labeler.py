@@ -86,6 +86,11 @@ class Labeler(Closable):
         ]
         return tuple(text_at(*label) for label in found)
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a Labeler cannot be pickled or deep-copied: make it from its Context and examples in each process"
+        )
+
     def __repr__(self) -> str:
         return "<closed Labeler>" if self._handle is None else f"<Labeler of {len(self.labels)} labels>"
 

@@ -82,6 +82,11 @@ class Pseudonyms:
     def __len__(self) -> int:
         return cast(int, library().pseudonyms_count(self._handle.pointer))
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a Pseudonyms object cannot be pickled or deep-copied: pass its names(), and make another from them"
+        )
+
     def __repr__(self) -> str:
         return f"<Pseudonyms: {len(self)} names>"
 

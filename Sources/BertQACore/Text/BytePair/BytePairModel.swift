@@ -3,7 +3,6 @@
 struct BytePairModel: Sendable {
   let vocabulary: Vocabulary
   let unknownID: Int32?
-  let pieceCount: Int
   let settings: BytePairSettings
   let merges: MergeTable
   let symbols: SymbolTable
@@ -23,7 +22,6 @@ struct BytePairModel: Sendable {
   ) throws(BertQAError) {
     vocabulary = try Vocabulary(pieces: pieces, monitor)
     self.settings = settings
-    pieceCount = pieces.reduce(0) { $1.isEmpty ? $0 : $0 + 1 }
     longestPiece = pieces.reduce(0) { max($0, $1.count) }
     guard pieces.count <= MergeTable.limit, pairs.count <= MergeTable.limit else {
       throw BertQAError(
@@ -31,14 +29,7 @@ struct BytePairModel: Sendable {
         "the vocabulary has \(pieces.count) ids and \(pairs.count) merges; at most \(MergeTable.limit) of each "
           + "are supported")
     }
-    if let token = settings.unknownToken {
-      guard let id = vocabulary.id(of: token) else {
-        throw BertQAError(.invalidModel, "\"unk_token\" \(quoted(token)) is not in the vocabulary")
-      }
-      unknownID = id
-    } else {
-      unknownID = nil
-    }
+    unknownID = try settings.unknownToken.map(vocabulary.unknownID)
     let vocabulary = self.vocabulary
     byteFallback = (0..<256).map { byte in
       let digits = String(byte, radix: 16, uppercase: true)
@@ -142,6 +133,8 @@ struct BytePairSettings: Sendable {
 }
 
 extension BytePairModel: TokenModel {
+  var pieceCount: Int { vocabulary.filledCount }
+
   var continuingPrefix: [UInt8] { settings.continuingPrefix }
 
   var takesOver: TakenStep? { symbols.unit == .bytes ? .spelling : nil }

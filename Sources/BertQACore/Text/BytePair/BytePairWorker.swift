@@ -34,6 +34,10 @@ final class BytePairWorker: CachingWorker {
   private func encode(
     _ preToken: UnsafePointer<UInt8>, count size: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) {
+    // Ids and places; the kept memory of shorter ones is not counted.
+    let heldBytes = size < CallPoll.textInterval ? 0 : size * 8
+    try monitor?.hold(heldBytes)
+    defer { monitor?.release(heldBytes) }
     try removeAll(roomFor: size)
     switch model.symbols.unit {
     case .bytes:
@@ -95,8 +99,8 @@ extension BytePairWorker {
     _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ count: Int,
     _ monitor: CallMonitor?
   ) throws(BertQAError) -> Int {
-    // Ids, places and links, and two waiting merges for each symbol.
-    let heldBytes = count * 32
+    // Links, and two waiting merges for each symbol.
+    let heldBytes = count * 24
     try monitor?.hold(heldBytes)
     defer { monitor?.release(heldBytes) }
     try next.reserve(count)

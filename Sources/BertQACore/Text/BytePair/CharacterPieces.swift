@@ -108,11 +108,7 @@ final class CharacterPieces: @unchecked Sendable {
     self.byteCrossings = byteCrossings
     self.merges = merges
     pages = try AlignedBuffer(copying: table.pages)
-    let pageCount = Int(table.pages.max() ?? 0) + 1
-    let values = try AlignedBuffer<Int32>(repeating: -1, count: pageCount << 8)
-    for (page, index) in table.pages.enumerated() where index != 0 {
-      for offset in 0..<256 { values[Int(index) << 8 | offset] = table[UInt32(page << 8 | offset)] }
-    }
+    let values = try AlignedBuffer(copying: table.values)
     for (scalar, id) in scalars where excluded.contains(id) {
       values[Int(table.pages[Int(scalar >> 8)]) << 8 | Int(scalar & 0xFF)] = -1
     }

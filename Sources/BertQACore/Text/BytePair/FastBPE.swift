@@ -143,8 +143,11 @@ extension Pipeline {
     for (key, spelling) in FastBPE.special {
       names[key] = try Self.token(settings, key)?.content ?? spelling
     }
-    let model = try FastBPE(
-      first: FastBPE.firstKeys.map { Array((names[$0] ?? "").utf8) }, listed: listed, merges: pairs, monitor)
+    let model = try BertQAError.naming(vocabulary.path) { () throws(BertQAError) in
+      try FastBPE(
+        first: FastBPE.firstKeys.map { Array((names[$0] ?? "").utf8) }, listed: listed, merges: pairs, monitor
+      )
+    }
     self.init(model: model)
     preTokenizers = [WordsWithLineFeeds()]
     for (key, _) in FastBPE.special { addedTokens.append(AddedToken(names[key] ?? "", isSpecial: true)) }

@@ -25,17 +25,26 @@ struct CharacterMapNormalizer: Normalizer {
     }
   }
 
-  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) -> Bool {
-    plainEnd(text, from: 0) == text.count
+  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) throws(BertQAError) -> Bool {
+    var position = 0
+    while position < text.count {
+      let limit = min(text.count, position + CallPoll.textInterval)
+      position = plainEnd(text, from: position, to: limit).end
+      if position < limit { return false }
+      try monitor?.check()
+    }
+    return true
   }
 
-  /// Returns the end of the plain characters from `begin` on. It omits the last one before another character,
-  /// which may belong to the same cluster.
-  private func plainEnd(_ text: borrowing NormalizedText, from begin: Int) -> Int {
+  /// Returns the end of the plain characters from `begin` on, or of the first one that ends at or after `limit`, and
+  /// the beginning of the last of them; both are `begin` if the first character is not plain.
+  private func plainEnd(
+    _ text: borrowing NormalizedText, from begin: Int, to limit: Int
+  ) -> (last: Int, end: Int) {
     let (bytes, plain) = (UnsafePointer(text.base), UnsafePointer(plain.base))
     var last = begin
     var end = begin
-    while end < text.count {
+    while end < limit {
       let lead = UInt32(bytes[end])
       let scalar: UInt32
       let size: Int
@@ -47,19 +56,22 @@ struct CharacterMapNormalizer: Normalizer {
         let middle = (UInt32(bytes[end &+ 1]) & 0x3F) << 6
         (scalar, size) = ((lead & 0xF) << 12 | middle | UInt32(bytes[end &+ 2]) & 0x3F, 3)
       } else {
-        return last
+        break
       }
-      if plain[Int(scalar &>> 6)] &>> UInt64(scalar & 63) & 1 == 0 { return last }
+      if plain[Int(scalar &>> 6)] &>> UInt64(scalar & 63) & 1 == 0 { break }
       last = end
       end &+= size
     }
-    return end
+    return (last, end)
   }
 
-  private func clusterEnd(_ text: borrowing NormalizedText, from begin: Int) -> Int {
+  private func clusterEnd(
+    _ text: borrowing NormalizedText, from begin: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> Int {
     var scanner = GraphemeBreak.Scanner()
     var end = begin
     while end < text.count {
+      try poll.reach(end)
       let decoded = UTF8Codec.decode(text.base, at: end, end: text.count)
       if scanner.isBoundary(before: breaks.properties(of: decoded.scalar)), end > begin { break }
       end &+= decoded.size
@@ -76,15 +88,17 @@ struct CharacterMapNormalizer: Normalizer {
     while position < text.count {
       try poll.reach(position)
       if !writer.isDisplaced {
-        let end = plainEnd(text, from: position)
+        let plain = plainEnd(text, from: position, to: min(text.count, poll.next))
+        // The last one may share a cluster with what follows.
+        let end = plain.end == text.count ? plain.end : plain.last
         if end > position {
           try writer.copy(text, position..<end, into: &target, monitor)
           position = end
           continue
         }
       }
-      let end = clusterEnd(text, from: position)
-      try write(text, position..<end, &writer, into: &target)
+      let end = try clusterEnd(text, from: position, &poll)
+      try write(text, position..<end, &writer, into: &target, monitor)
       position = end
     }
     try target.seal()
@@ -92,14 +106,16 @@ struct CharacterMapNormalizer: Normalizer {
 
   private func write(
     _ text: borrowing NormalizedText, _ cluster: Range<Int>, _ writer: inout CharacterMapWriter,
-    into target: inout NormalizedText
+    into target: inout NormalizedText, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     var position = cluster.lowerBound
+    var poll = TextPoll(monitor, from: position)
     let isSingle = text.characterEnd(position + 1) == cluster.upperBound
     if !isSingle, cluster.count <= Self.clusterLimit, try writer.replace(text, cluster, into: &target) {
       return
     }
     while position < cluster.upperBound {
+      try poll.reach(position)
       let end = text.characterEnd(position + 1)
       if try !writer.replace(text, position..<end, into: &target) {
         try writer.keep(text, position..<end, into: &target)

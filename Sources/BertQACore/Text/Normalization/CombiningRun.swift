@@ -38,7 +38,9 @@ struct CombiningRun {
     let heldBefore = monitor?.heldBytes ?? 0
     defer { monitor.map { $0.release($0.heldBytes - heldBefore) } }
     end = try Self.beginning(text, range, before: position, monitor)
+    var poll = TextPoll(monitor, from: end)
     while end < range.upperBound {
+      try poll.reach(end)
       let decoded = UTF8Codec.decode(text, at: end, end: range.upperBound)
       let properties = data.properties(of: decoded.scalar)
       if properties.isRemoved {
@@ -58,7 +60,6 @@ struct CombiningRun {
         isFirst = false
       }
       end += decoded.size
-      if units.count & 0x3FFF == 0 { try monitor?.check() }
     }
     var consumed = 0
     try parts.sortByCombiningClass(parts.indices, monitor)

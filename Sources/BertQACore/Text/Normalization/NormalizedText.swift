@@ -71,6 +71,11 @@ struct NormalizedText: ~Copyable {
 
   @inline(never)
   private mutating func grow(by added: Int) throws(BertQAError) {
+    guard added <= TextLimit.byteCount - count else {
+      throw BertQAError(
+        .tooLarge,
+        "a text has more than \(TextLimit.byteCount) bytes once the tokenizer has normalised it: split it")
+    }
     let capacity = (count + added) * 3 / 2 + 256
     try bytes.reserve(capacity + Self.padding)
     try ranges.reserve(capacity + Self.padding)

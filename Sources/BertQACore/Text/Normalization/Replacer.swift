@@ -169,7 +169,9 @@ struct ReplacementPattern: Sendable {
   ) throws(BertQAError) -> Range<Int>? {
     var position = begin
     while position < text.count {
-      if isFirst[Int(text.base[position])], let end = matchEnd(text, at: position) { return position..<end }
+      if isFirst[Int(text.base[position])], let end = try matchEnd(text, at: position, monitor) {
+        return position..<end
+      }
       position &+= 1
       // Counts places of the text, so that the polls of one search after another stay regular.
       if position % CallPoll.textInterval == 0 { try monitor?.check() }
@@ -177,7 +179,9 @@ struct ReplacementPattern: Sendable {
     return nil
   }
 
-  private func matchEnd(_ text: borrowing NormalizedText, at begin: Int) -> Int? {
+  private func matchEnd(
+    _ text: borrowing NormalizedText, at begin: Int, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Int? {
     switch kind {
     case .string(let bytes):
       guard bytes.count <= text.count - begin else { return nil }
@@ -192,6 +196,7 @@ struct ReplacementPattern: Sendable {
           guard repetition.matches(decoded.scalar) else { break }
           position += decoded.size
           count += 1
+          if count % CallPoll.textInterval == 0 { try monitor?.check() }
         }
         if count >= repetition.least { return position }
       }

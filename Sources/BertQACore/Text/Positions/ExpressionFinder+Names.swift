@@ -11,7 +11,7 @@ extension ExpressionFinder {
     let isInCall = text[cut - 1] == UInt8(ascii: "(") && text[cut] == UInt8(ascii: ")")
     let place = isInCall ? cut - 1 : cut
     var (begin, end) = (place, place)
-    while let size = nameSize(before: begin) {
+    while let size = size(before: begin, nameSize) {
       begin -= size
       if place - begin > Self.longestName { return nil }
     }
@@ -44,14 +44,6 @@ extension ExpressionFinder {
       let letter = text.nameLetter(at: position)
       return letter > 0 ? letter : nil
     }
-  }
-
-  private func nameSize(before position: Int) -> Int? {
-    guard position > 0 else { return nil }
-    for size in 1...min(4, position) where text[position - size] & 0xC0 != 0x80 {
-      return nameSize(at: position - size) == size ? size : nil
-    }
-    return nil
   }
 
   /// Marks that belong to a name inside it but not at its edges.

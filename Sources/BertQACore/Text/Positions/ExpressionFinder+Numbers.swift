@@ -27,7 +27,7 @@ extension ExpressionFinder {
   /// Returns the number that a digit belongs to, with the signs and units around it.
   private func number(at digit: Int) -> Range<Int>? {
     var (begin, end) = (digit, digit + 1)
-    while let size = partSize(before: begin) {
+    while let size = size(before: begin, partSize) {
       begin -= size
       if end - begin > Self.longest { return nil }
     }
@@ -56,14 +56,6 @@ extension ExpressionFinder {
     if letter > 0 { return letter }
     if isSuperscript(position) { return 2 }
     return isJoint(position) ? 1 : nil
-  }
-
-  private func partSize(before position: Int) -> Int? {
-    guard position > 0 else { return nil }
-    for size in 1...min(4, position) where text[position - size] & 0xC0 != 0x80 {
-      return partSize(at: position - size) == size ? size : nil
-    }
-    return nil
   }
 
   /// True if a mark joins the digits around it into one number; false for a dash, which makes a range.

@@ -28,6 +28,15 @@ struct ExpressionFinder {
     range.lowerBound < cut && cut < range.upperBound
   }
 
+  /// Returns the size of the character that ends before a place, if `sizeAt` gives it a size.
+  func size(before position: Int, _ sizeAt: (Int) -> Int?) -> Int? {
+    guard position > 0 else { return nil }
+    for size in 1...min(4, position) where text[position - size] & 0xC0 != 0x80 {
+      return sizeAt(position - size) == size ? size : nil
+    }
+    return nil
+  }
+
   // MARK: - Addresses
 
   /// Returns the first expression that begins in the run of characters without white space before the cut.

@@ -105,7 +105,8 @@ extension SentenceFinder {
 
   /// True if nothing but marks of lists, headings and emphasis is before a place in its sentence.
   private func isFirst(_ start: Int, content: Int) -> Bool {
-    start >= content && text[content..<start].allSatisfy { " *_#>-([\"".utf8.contains($0) }
+    content...content + Self.reach ~= start
+      && text[content..<start].allSatisfy { " *_#>-([\"".utf8.contains($0) }
   }
 
   /// True if a noun such as `Step` is before a number, at the beginning of the sentence.

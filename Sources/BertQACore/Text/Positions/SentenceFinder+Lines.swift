@@ -25,7 +25,7 @@ extension SentenceFinder {
   }
 }
 
-/// A line without its indentation and the `>` of quoted mail. Reads at most `longest` bytes.
+/// A line without its indentation and the `>` of quoted mail. Reads at most `longest` bytes behind them.
 private struct Line {
   private let text: TextBytes
   private let start: Int
@@ -40,7 +40,9 @@ private struct Line {
   init(_ text: TextBytes, from start: Int, limit: Int) {
     self.text = text
     var position = start
-    while position < limit, Self.isSpace(text[position]) || text[position] == UInt8(ascii: ">") {
+    while position < limit, position - start < SentenceFinder.reach,
+      Self.isSpace(text[position]) || text[position] == UInt8(ascii: ">")
+    {
       if text[position] == UInt8(ascii: ">") { quotes += 1 }
       position += 1
     }
@@ -117,7 +119,7 @@ private struct Line {
       position += 1
     }
     guard position > start, text[position] == UInt8(ascii: ":") else { return false }
-    repeat { position += 1 } while text[position] == UInt8(ascii: "*") || text[position] == UInt8(ascii: "_")
+    repeat { position += 1 } while position < end && "*_".utf8.contains(text[position])
     return position >= end || Self.isSpace(text[position])
   }
 

@@ -172,11 +172,3 @@ struct TextEdges {
     return start + UTF8Codec.decode(text, at: start).size > position ? start : position
   }
 }
-
-extension DecodedScalar {
-  /// Unicode's White_Space, and the four separators of ASCII, which Python strips too.
-  var isWhiteSpace: Bool {
-    if scalar < 0x80 { return scalar == 0x20 || 0x09...0x0D ~= scalar || 0x1C...0x1F ~= scalar }
-    return unicodeScalar.properties.isWhitespace
-  }
-}

@@ -36,8 +36,7 @@ struct Metaspace: PreTokenizer {
     var poll = TextPoll(monitor)
     for index in 0..<preTokens.ranges.count {
       let range = preTokens.ranges[index]
-      try append(&preTokens, Int(range.start)..<Int(range.end), monitor)
-      try poll.reach(Int(range.end))
+      try append(&preTokens, Int(range.start)..<Int(range.end), &poll, monitor)
     }
     try preTokens.newText.seal()
     preTokens.takeNewText()
@@ -46,7 +45,7 @@ struct Metaspace: PreTokenizer {
 
   /// Appends the characters of a pre-token and its parts.
   private func append(
-    _ preTokens: inout PreTokens, _ range: Range<Int>, _ monitor: CallMonitor?
+    _ preTokens: inout PreTokens, _ range: Range<Int>, _ poll: inout TextPoll, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     let text = UnsafePointer(preTokens.text.base)
     var position = range.lowerBound
@@ -59,6 +58,7 @@ struct Metaspace: PreTokenizer {
       preTokens.newText.appendReserved(mark, size: markSize, from: preTokens.text.source(of: position))
     }
     while position < range.upperBound {
+      try poll.reach(position)
       if text[position] == 0x20 || beginsWithMark(text, position..<range.upperBound) {
         if splits, preTokens.newText.count > begin {
           try preTokens.newRanges.append(ByteRange(begin, preTokens.newText.count))

@@ -9,10 +9,10 @@ struct AnyPattern: SplitPattern {
   ) throws(BertQAError) -> (start: Int, end: Int)? {
     var (next, left) = (position, count)
     while next < end, left > 0 {
-      let size = UTF8Codec.decode(text, at: next, end: end).size
-      try poll.read(size)
-      next &+= size
+      next &+= UTF8Codec.decode(text, at: next, end: end).size
       left &-= 1
+      // `SplitStep` counts the match: this asks within a long one only.
+      try poll.reach(next)
     }
     return (position, next)
   }
@@ -153,6 +153,7 @@ struct SpacePattern: SplitPattern {
       let decoded = UTF8Codec.decode(text, at: position, end: end)
       let next = position &+ decoded.size
       if table[decoded.scalar].contains(.space) { return (position, next) }
+      try poll.read(lane &+ decoded.size)
       position = next
     }
     return nil

@@ -57,9 +57,7 @@ final class PipelineTokenizer: @unchecked Sendable {
       {
         try tokenize(
           text, start..<match.range.lowerBound, parseSpecialTokens, scratch.engine, into: &output, monitor)
-        let spaces = OffsetTrimming.spaces(of: UnsafeBufferPointer(rebasing: text[match.range]))
-        try output.append(
-          added: match.id, match.range, leadingSpaces: spaces.leading, trailingSpaces: spaces.trailing)
+        try output.append(added: match.id, match.range, text[match.range])
         start = match.range.upperBound
       }
     }
@@ -98,12 +96,9 @@ final class PipelineTokenizer: @unchecked Sendable {
       in: bytes, from: &position, behind: start, parseSpecialTokens: parseSpecialTokens, monitor)
     {
       try tokenizePreTokens(start..<match.range.lowerBound, scratch, into: &output, monitor)
-      let spaces = OffsetTrimming.spaces(of: UnsafeBufferPointer(rebasing: bytes[match.range]))
       let source = Int(scratch.part.source(of: match.range.lowerBound).start)
       let sourceEnd = Int(scratch.part.source(of: match.range.upperBound - 1).end)
-      try output.append(
-        added: match.id, source..<max(source, sourceEnd), leadingSpaces: spaces.leading,
-        trailingSpaces: spaces.trailing)
+      try output.append(added: match.id, source..<max(source, sourceEnd), bytes[match.range])
       start = match.range.upperBound
     }
     if start == 0 {

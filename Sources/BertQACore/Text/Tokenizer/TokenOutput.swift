@@ -77,14 +77,17 @@ struct TokenOutput: ~Copyable {
     pending.append(id, start: range.lowerBound, end: range.upperBound)
   }
 
-  /// Appends an added token at a range of the caller's text that includes the white space around it.
+  /// Appends an added token.
+  /// - Parameters:
+  ///   - range: in the caller's text, with the white space around it.
+  ///   - spelling: the token as it was found, with this white space.
   mutating func append(
-    added id: Int32, _ range: Range<Int>, leadingSpaces: Int, trailingSpaces: Int
+    added id: Int32, _ range: Range<Int>, _ spelling: Slice<UnsafeBufferPointer<UInt8>>
   ) throws(BertQAError) {
     if pending.count == PendingTokens.capacity { try flush() }
     var range = range
     if let trimming {
-      let spaces = OffsetTrimming.Spaces(leading: leadingSpaces, trailing: trailingSpaces)
+      let spaces = OffsetTrimming.spaces(of: UnsafeBufferPointer(rebasing: spelling))
       range = trimming.trimmed(
         range.lowerBound, range.upperBound, spaces, isFirst: pending.count + tokens.count == 0, in: caller)
     }

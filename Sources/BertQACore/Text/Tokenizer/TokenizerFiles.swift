@@ -200,9 +200,9 @@ extension TokenizerFiles {
     let settings =
       if let own { try TokenizerConfiguration(own) } else { try TokenizerConfiguration(tokenizerJSON: root) }
     var pipeline = try BertQAError.naming(file.path) { () throws(BertQAError) in
-      try Pipeline(
-        bert: settings, Vocabulary(pieces: pieces, directory.monitor),
-        pieceCount: pieces.reduce(0) { $1.isEmpty ? $0 : $0 + 1 }, directory.monitor)
+      let vocabulary = try Vocabulary(pieces: pieces, directory.monitor)
+      return try Pipeline(
+        bert: settings, vocabulary, pieceCount: vocabulary.filledCount, directory.monitor)
     }
     pipeline.add(
       try root.readers("added_tokens").map { token throws(BertQAError) in try AddedToken(token) })

@@ -43,16 +43,10 @@ struct CharacterClass: OptionSet, Sendable {
     private let values: UnsafePointer<UInt16>
 
     fileprivate init(_ table: TwoStageTable<UInt16>) {
-      let pageCount = TwoStageTable<UInt16>.pageCount
-      let valueCount = (Int(table.pages.max() ?? 0) + 1) << 8
-      let pages = UnsafeMutablePointer<UInt16>.allocate(capacity: pageCount)
-      let values = UnsafeMutablePointer<UInt16>.allocate(capacity: valueCount)
-      values.initialize(repeating: 0, count: valueCount)
-      for page in 0..<pageCount {
-        let index = table.pages[page]
-        (pages + page).initialize(to: index)
-        for offset in 0..<256 { values[Int(index) << 8 | offset] = table[UInt32(page << 8 | offset)] }
-      }
+      let pages = UnsafeMutablePointer<UInt16>.allocate(capacity: table.pages.count)
+      let values = UnsafeMutablePointer<UInt16>.allocate(capacity: table.values.count)
+      pages.initialize(from: table.pages, count: table.pages.count)
+      values.initialize(from: table.values, count: table.values.count)
       self.pages = UnsafePointer(pages)
       self.values = UnsafePointer(values)
     }
@@ -64,16 +58,7 @@ struct CharacterClass: OptionSet, Sendable {
   }
 
   /// Expanded once and kept for the life of the process.
-  static let table: Table = {
-    var table = TwoStageTable<UInt16>(defaultValue: 0)
-    var reader = VariableLengthReader(runs)
-    var position: UInt32 = 0
-    while let gap = reader.read(), let count = reader.read(), let value = reader.read() {
-      table.assign(UInt16(truncatingIfNeeded: value), from: position + gap, count: count)
-      position += gap + count
-    }
-    return Table(table)
-  }()
+  static let table = Table(TwoStageTable(runs: runs))
 
   static func of(_ scalar: UInt32) -> CharacterClass { table[scalar] }
 

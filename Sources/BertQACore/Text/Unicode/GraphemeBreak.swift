@@ -4,7 +4,7 @@ struct GraphemeBreak: Sendable {
   static let shared = GraphemeBreak()
 
   /// The class in the low four bits; above them the role in Indic conjuncts.
-  private var classes = TwoStageTable<UInt8>(defaultValue: 0)
+  private let classes = TwoStageTable<UInt8>(runs: Self.runs)
 
   enum Class {
     static let other: UInt8 = 0
@@ -32,14 +32,7 @@ struct GraphemeBreak: Sendable {
     static let extend: UInt8 = 48
   }
 
-  private init() {
-    var reader = VariableLengthReader(Self.runs)
-    var position: UInt32 = 0
-    while let gap = reader.read(), let count = reader.read(), let value = reader.read() {
-      classes.assign(UInt8(truncatingIfNeeded: value), from: position + gap, count: count)
-      position += gap + count
-    }
-  }
+  private init() {}
 
   /// 0 for a character that neither joins its neighbours nor keeps them apart.
   func properties(of scalar: UInt32) -> UInt8 {

@@ -5,7 +5,8 @@ struct TwoStageTable<Value: Equatable & Sendable>: Sendable {
 
   /// Page of `values` for each `code point >> 8`; page 0 is all `defaultValue`.
   private(set) var pages = [UInt16](repeating: 0, count: Self.pageCount)
-  private var values: [Value]
+  /// Pages of 256.
+  private(set) var values: [Value]
   /// For each page of `values`: true if it may be shared because it has one value throughout.
   private var uniform = [true]
   private let defaultValue: Value
@@ -58,5 +59,21 @@ struct TwoStageTable<Value: Equatable & Sendable>: Sendable {
       pages[page] = UInt16(uniform.count - 1)
     }
     return Int(pages[page])
+  }
+}
+
+extension TwoStageTable where Value: FixedWidthInteger {
+  /// Reads a generated table of runs of code points with one value; the others have 0.
+  /// - Parameter decoded: returns the value that a number of the table stands for.
+  init(
+    runs: StaticString, _ decoded: (UInt32) -> Value = { Value(truncatingIfNeeded: $0) }
+  ) {
+    self.init(defaultValue: 0)
+    var reader = VariableLengthReader(runs)
+    var position: UInt32 = 0
+    while let gap = reader.read(), let count = reader.read(), let number = reader.read() {
+      assign(decoded(number), from: position + gap, count: count)
+      position += gap + count
+    }
   }
 }

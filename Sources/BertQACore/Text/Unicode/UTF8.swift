@@ -12,6 +12,12 @@ struct DecodedScalar {
   }
 
   var unicodeScalar: Unicode.Scalar { Unicode.Scalar(scalar) ?? "\u{FFFD}" }
+
+  /// Unicode's White_Space, and the four separators of ASCII, which Python strips too.
+  var isWhiteSpace: Bool {
+    if scalar < 0x80 { return scalar == 0x20 || 0x09...0x0D ~= scalar || 0x1C...0x1F ~= scalar }
+    return unicodeScalar.properties.isWhitespace
+  }
 }
 
 /// Converts UTF-8 to code points and back, for any bytes: see Unicode, "U+FFFD Substitution of Maximal Subparts",

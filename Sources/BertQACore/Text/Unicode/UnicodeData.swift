@@ -23,38 +23,17 @@ struct UnicodeData: Sendable {
     var combiningClass: UInt8 { UInt8(rawValue >> 8) }
   }
 
-  private var classes = TwoStageTable<UInt16>(defaultValue: 0)
-  private var combiningClasses = TwoStageTable<UInt8>(defaultValue: 0)
-  private var lowercaseDistances = TwoStageTable<Int32>(defaultValue: 0)
+  private let classes = TwoStageTable<UInt16>(runs: Self.classRuns)
+  private let combiningClasses = TwoStageTable<UInt8>(runs: Self.combiningClassRuns)
+  /// Zigzag in the table.
+  private let lowercaseDistances = TwoStageTable<Int32>(runs: Self.lowercaseRuns) {
+    Int32($0 >> 1) ^ -Int32($0 & 1)
+  }
   /// Offset in `decompositionParts` shifted left by 3, and count; 0 for no decomposition.
   private var decompositionSlices = TwoStageTable<UInt32>(defaultValue: 0)
   private var decompositionParts: [UInt32] = []
 
   private init() {
-    Self.readRuns(Self.classRuns) { first, count, value in
-      classes.assign(UInt16(truncatingIfNeeded: value), from: first, count: count)
-    }
-    Self.readRuns(Self.combiningClassRuns) { first, count, value in
-      combiningClasses.assign(UInt8(truncatingIfNeeded: value), from: first, count: count)
-    }
-    Self.readRuns(Self.lowercaseRuns) { first, count, value in
-      lowercaseDistances.assign(Int32(value >> 1) ^ -Int32(value & 1), from: first, count: count)
-    }
-    readDecompositions()
-  }
-
-  private static func readRuns(
-    _ table: StaticString, _ assign: (_ first: UInt32, _ count: UInt32, _ value: UInt32) -> Void
-  ) {
-    var reader = VariableLengthReader(table)
-    var position: UInt32 = 0
-    while let gap = reader.read(), let count = reader.read(), let value = reader.read() {
-      assign(position + gap, count, value)
-      position += gap + count
-    }
-  }
-
-  private mutating func readDecompositions() {
     var reader = VariableLengthReader(Self.decompositions)
     let (parts, entries) = reader.readDecompositions()
     decompositionParts = parts

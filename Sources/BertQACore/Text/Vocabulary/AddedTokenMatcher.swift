@@ -99,9 +99,13 @@ struct AddedTokenMatcher: Sendable {
       }
       var range = begin..<end
       if entry.token.stripsLeft {
-        range = max(start, Self.whiteSpaceStart(before: begin, in: text))..<end
+        range = try Self.whiteSpaceStart(before: begin, behind: start, in: text, monitor)..<end
       }
-      if entry.token.stripsRight { range = range.lowerBound..<Self.whiteSpaceEnd(at: end, in: text) }
+      if entry.token.stripsRight {
+        // No other token may begin in it.
+        position = try Self.whiteSpaceEnd(at: end, in: text, monitor)
+        range = range.lowerBound..<position
+      }
       return Match(range: range, id: entry.id)
     }
     return nil
@@ -132,22 +136,30 @@ struct AddedTokenMatcher: Sendable {
     return CharacterClass.of(decoded.scalar).contains(.word)
   }
 
-  private static func whiteSpaceStart(before position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
+  private static func whiteSpaceStart(
+    before position: Int, behind begin: Int, in text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Int {
     guard let base = text.baseAddress else { return position }
     var start = position
-    while start > 0 {
-      let decoded = UTF8Codec.decodeBackwards(base, before: start, begin: 0)
+    var poll = TextPoll(monitor)
+    while start > begin {
+      let decoded = UTF8Codec.decodeBackwards(base, before: start, begin: begin)
       guard CharacterClass.isWhiteSpace(decoded.scalar) else { break }
+      try poll.read(decoded.size)
       start -= decoded.size
     }
     return start
   }
 
-  private static func whiteSpaceEnd(at position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
+  private static func whiteSpaceEnd(
+    at position: Int, in text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Int {
     var end = position
+    var poll = TextPoll(monitor)
     while end < text.count {
       let decoded = UTF8Codec.decode(text, at: end)
       guard CharacterClass.isWhiteSpace(decoded.scalar) else { break }
+      try poll.read(decoded.size)
       end += decoded.size
     }
     return end

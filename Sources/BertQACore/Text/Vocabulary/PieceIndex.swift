@@ -19,6 +19,8 @@ final class PieceIndex: @unchecked Sendable {
   private let bounds: AlignedBuffer<PieceBounds>
   /// The number of pieces.
   let count: Int
+  /// The number of pieces that are not empty.
+  let filledCount: Int
 
   private(set) var short: ShortPieceTable
   private let shortMemory: ShortPieceTable.Memory
@@ -33,11 +35,16 @@ final class PieceIndex: @unchecked Sendable {
     bytes: consuming AlignedBuffer<UInt8>, bounds: consuming AlignedBuffer<PieceBounds>, count: Int,
     _ monitor: CallMonitor? = nil
   ) throws(BertQAError) {
-    var longCount = 0
-    for id in 0..<count where bounds[id].end - bounds[id].begin > 15 { longCount += 1 }
+    var (longCount, filledCount) = (0, 0)
+    for id in 0..<count {
+      let size = bounds[id].end - bounds[id].begin
+      if size > PieceKey.maximumCount { longCount += 1 }
+      if size > 0 { filledCount += 1 }
+    }
     self.bytes = bytes
     self.bounds = bounds
     self.count = count
+    self.filledCount = filledCount
     let slots = max(1024, Self.powerOfTwo(above: count * 4))
     shortMemory = try ShortPieceTable.Memory(slotCount: slots)
     short = ShortPieceTable(shortMemory, slotCount: slots)

@@ -43,6 +43,9 @@ struct Vocabulary: Sendable {
   /// The number of ids, including duplicates.
   var count: Int { index.count }
 
+  /// The number of ids whose pieces are not empty; those that a file omits are.
+  var filledCount: Int { index.filledCount }
+
   /// Equal for equal pieces of equal ids.
   var fingerprint: UInt64 { index.fingerprint }
 
@@ -80,10 +83,10 @@ struct Vocabulary: Sendable {
     return piece.withUTF8 { id(of: $0) }
   }
 
-  /// Returns the id of the piece that stands for text without pieces, "unk_token" of `file`.
-  func unknownID(_ token: String, file: String) throws(BertQAError) -> Int32 {
+  /// Returns the id of the piece that stands for text without pieces.
+  func unknownID(_ token: String) throws(BertQAError) -> Int32 {
     if let id = id(of: token) { return id }
-    throw BertQAError(.invalidModel, "\(file): \"unk_token\" \(quoted(token)) is not in the vocabulary")
+    throw BertQAError(.invalidModel, "\"unk_token\" \(quoted(token)) is not in the vocabulary")
   }
 
   /// The greatest id.
@@ -95,7 +98,7 @@ struct Vocabulary: Sendable {
       throw BertQAError(
         .tooLarge,
         "vocabulary: \(pieceCount) pieces of \(byteCount) bytes; at most \(maximumID + 1) pieces of "
-          + "\(1 << 28) bytes are supported")
+          + "\(ModelFile.vocabularyLimit) bytes are supported")
     }
   }
 
@@ -107,14 +110,8 @@ struct Vocabulary: Sendable {
     var end = line.upperBound
     while end > line.lowerBound {
       let decoded = UTF8Codec.decodeBackwards(base, before: end, begin: line.lowerBound)
-      switch decoded.scalar {
-      case 0x09...0x0D, 0x20, 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F,
-        0x3000:
-        end -= decoded.size
-        continue
-      default: break
-      }
-      break
+      guard CharacterClass.isWhiteSpace(decoded.scalar) else { break }
+      end -= decoded.size
     }
     return UnsafeBufferPointer(start: base + line.lowerBound, count: end - line.lowerBound)
   }

@@ -1,18 +1,18 @@
 /// A vocabulary of words: each pre-token is one token, unknown unless it is a piece.
 struct WordLevelModel: TokenModel {
   let vocabulary: Vocabulary
-  let pieceCount: Int
   private let unknown: Int32
 
+  var pieceCount: Int { vocabulary.filledCount }
   var unknownID: Int32? { unknown }
 
   init(_ model: ObjectReader, _ monitor: CallMonitor?) throws(BertQAError) {
     let pieces = try Pipeline.pieces(of: model, monitor)
-    vocabulary = try BertQAError.naming(model.file) { () throws(BertQAError) in
-      try Vocabulary(pieces: pieces, monitor)
+    let token = try model.required("unk_token", model.string)
+    (vocabulary, unknown) = try BertQAError.naming(model.file) { () throws(BertQAError) in
+      let vocabulary = try Vocabulary(pieces: pieces, monitor)
+      return (vocabulary, try vocabulary.unknownID(token))
     }
-    pieceCount = pieces.reduce(0) { $1.isEmpty ? $0 : $0 + 1 }
-    unknown = try vocabulary.unknownID(model.required("unk_token", model.string), file: model.file)
   }
 
   func makeWorker() -> any TokenWorker { WordLevelWorker(vocabulary, unknown: unknown) }

@@ -11,7 +11,7 @@ extension Pipeline {
       if let id = vocabulary.id(of: piece) { return id }
       throw BertQAError(
         .invalidModel,
-        "vocabulary: \(name) \"\(piece)\" is not among its \(vocabulary.count) pieces; "
+        "vocabulary: \(name) \(quoted(piece)) is not among its \(vocabulary.count) pieces; "
           + "set \(name) in tokenizer_config.json to the piece that serves as it")
     }
     guard vocabulary.count > 0 else { throw BertQAError(.invalidModel, "the vocabulary is empty") }

@@ -21,13 +21,11 @@ struct WordPieceModel: TokenModel {
   init(_ model: ObjectReader, _ monitor: CallMonitor?) throws(BertQAError) {
     try Self.check(model)
     let pieces = try Pipeline.pieces(of: model, monitor)
-    let vocabulary = try BertQAError.naming(model.file) { () throws(BertQAError) in
-      try Vocabulary(pieces: pieces, monitor)
-    }
-    let unknown = try vocabulary.unknownID(model.string("unk_token") ?? "[UNK]", file: model.file)
-    let pieceCount = pieces.reduce(0) { $1.isEmpty ? $0 : $0 + 1 }
+    let token = try model.string("unk_token") ?? "[UNK]"
     self = try BertQAError.naming(model.file) { () throws(BertQAError) in
-      try WordPieceModel(vocabulary, pieceCount: pieceCount, unknown: unknown, monitor)
+      let vocabulary = try Vocabulary(pieces: pieces, monitor)
+      return try WordPieceModel(
+        vocabulary, pieceCount: vocabulary.filledCount, unknown: vocabulary.unknownID(token), monitor)
     }
   }
 

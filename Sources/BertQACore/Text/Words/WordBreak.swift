@@ -47,14 +47,5 @@ enum WordBreak: UInt8, Sendable {
   }
 
   /// The value of every code point; expanded once per process.
-  static let table: TwoStageTable<UInt8> = {
-    var table = TwoStageTable<UInt8>(defaultValue: WordBreak.other.rawValue)
-    var reader = VariableLengthReader(runs)
-    var position: UInt32 = 0
-    while let gap = reader.read(), let count = reader.read(), let value = reader.read() {
-      table.assign(UInt8(truncatingIfNeeded: value), from: position + gap, count: count)
-      position += gap + count
-    }
-    return table
-  }()
+  static let table = TwoStageTable<UInt8>(runs: runs)
 }

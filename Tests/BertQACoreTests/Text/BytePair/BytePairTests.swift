@@ -141,6 +141,22 @@ import Testing
     }
   }
 
+  /// The symbols of a long pre-token count even if there is nothing to merge.
+  @Test func countsTheMemoryOfSymbols() throws {
+    let worker = try BytePairWorker(Table().model())
+    var options = CallOptions()
+    options.maxBytes = 1_000_000
+    let monitor = CallMonitor(options)
+    let text = Array(String(repeating: "中", count: 50_000).utf8)
+    let error = failure {
+      try (text + [UInt8](repeating: 0, count: NormalizedText.padding)).withUnsafeBufferPointer {
+        _ = try worker.split($0.baseAddress!, count: text.count, nil, parsesSpecialTokens: false, monitor)
+      }
+    }
+    #expect(error?.status == .tooLarge)
+    #expect(monitor.heldBytes == 0)
+  }
+
   /// More pairs of characters than are kept: the merge of the last byte of some with the first of others comes first.
   @Test func splitsByMergesOfPartsOfManyCharacters() throws {
     var random = SeededGenerator(state: 5)

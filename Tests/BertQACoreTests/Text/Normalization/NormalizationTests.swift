@@ -128,6 +128,48 @@ import Testing
     }
   }
 
+  /// What is replaced, looked up or put in order as one may be as long as the text.
+  @Test func oneLongPartCanBeCancelled() throws {
+    func error(_ text: String, _ body: (borrowing PreTokens, CallMonitor) throws -> Void) throws -> Status? {
+      var preTokens = PreTokens()
+      try Array(text.utf8).withElements { text throws(BertQAError) in
+        try preTokens.text.load(text, 0..<text.count, nil)
+      }
+      try preTokens.text.writeSources()
+      var options = CallOptions()
+      options.cancellation = Cancellation { true }
+      do { try body(preTokens, CallMonitor(options)) } catch let error as BertQAError { return error.status }
+      return nil
+    }
+    func normalize(_ text: String, _ normalizer: any Normalizer) throws -> Status? {
+      try error(text) { preTokens, monitor in
+        var target = NormalizedText()
+        target.removeAll(begin: 0)
+        try normalizer.normalize(preTokens.text, into: &target, monitor)
+      }
+    }
+    let spaces = String(repeating: " ", count: 1 << 17)
+    let pattern = try ReplacementPattern(regularExpression: #"\s{2,}"#)
+    #expect(try error(spaces) { _ = try pattern.firstMatch($0.text, from: 0, $1) } == .cancelled)
+    let marks = "a" + String(repeating: "\u{301}", count: 1 << 17)
+    #expect(try normalize(marks, Self.map()) == .cancelled)
+    // Dropped characters do not end a run of marks.
+    let dropped = "\u{302E}" + String(repeating: "\u{1}", count: 1 << 17)
+    #expect(try normalize(dropped, BertNormalizer(TokenizerConfiguration())) == .cancelled)
+    #expect(
+      try error(spaces) { _ = try Self.map().leaves($0.text, $1) } == .cancelled)
+  }
+
+  /// Places in a normalised text have 32 bits.
+  @Test func aTextCanGrowToItsLimit() {
+    let error = failure {
+      var text = NormalizedText()
+      try text.append(scalar: 0x61, from: SourceRange(start: 0, end: 1))
+      try text.makeRoom(for: TextLimit.byteCount)
+    }
+    #expect(error?.status == .tooLarge)
+  }
+
   @Test func manyMarks() throws {
     let marks = String(repeating: "\u{301}\u{323}", count: 50_000)
     let result = try Self.normalize("a" + marks, FormNormalizer(.nfd))

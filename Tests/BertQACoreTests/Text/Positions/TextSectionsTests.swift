@@ -98,6 +98,24 @@ import Testing
     #expect(try Self.ranges(sentences, room: 10).1 == [0..<10, 10..<20, 20..<28])
   }
 
+  /// Each line and number looks back at the beginning of its sentence, but not at all of it.
+  @Test func aLongBeginningIsNotReadAgain() throws {
+    func many(_ text: String) -> String { String(repeating: text, count: 1 << 22) }
+    let word = String(repeating: "a", count: 1100)
+    for (beginning, rest) in [
+      (many(">") + word, "\nb c d"),
+      ("a:" + many("*") + word, "\nb: " + String(repeating: "c", count: 60)),
+      (many("*"), " 2. Januar"),
+    ] {
+      let text = Array((beginning + String(repeating: rest, count: 50_000)).utf8)
+      var poll = TextPoll(nil)
+      let end = try text.withElements { text throws(BertQAError) in
+        try SentenceFinder(text: text).sentenceEnd(from: 0, &poll)
+      }
+      #expect(end == text.count, "\(rest)")
+    }
+  }
+
   @Test(arguments: 0..<200) func sectionsCoverAllTokens(seed: UInt64) throws {
     var random = SeededGenerator(state: seed << 20)
     let parts = [

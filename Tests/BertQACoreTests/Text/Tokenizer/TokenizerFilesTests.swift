@@ -276,6 +276,27 @@ struct TokenizerFilesTests {
     }
   }
 
+  @Test(arguments: [
+    #"{"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "é"}"#,
+    #"{"type": "WordPiece", "vocab": {"a": 0}, "unk_token": "é"}"#,
+    #"{"type": "BPE", "vocab": {"a": 0}, "merges": [], "unk_token": "é"}"#,
+  ])
+  func theUnknownTokenMustBeAPiece(model: String) throws {
+    try directory.write("{\"model\": \(model)}", to: "tokenizer.json")
+    #expect(
+      failure { _ = try load() }
+        == BertQAError(
+          .invalidModel,
+          "\(directory.file("tokenizer.json")): \"unk_token\" \"é\" is not in the vocabulary"))
+  }
+
+  @Test func fastBPEsFilesAreNamed() throws {
+    let files = ["vocab.txt": [0xFF] + Array(" 1\n".utf8), "bpe.codes": Array("a b 1\n".utf8)]
+    let error = failure { _ = try TokenizerFiles(ModelDirectory(files: files)) }
+    #expect(error?.status == .invalidModel)
+    #expect(error?.message.contains("vocab.txt: vocabulary: piece 4") == true, "\(error?.message ?? "")")
+  }
+
   @Test func saysWhatIsMissing() throws {
     #expect(
       failure { _ = try TokenizerFiles(path: directory.path) }

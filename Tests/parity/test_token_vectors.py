@@ -57,8 +57,9 @@ def stanford(directory, family="Bert", **metadata):
     edit(directory / "artifact.metadata", dim=16, similarity="cosine", **{**settings, **metadata})
 
 
-def pylate(directory, family="Bert", **settings):
-    """As PyLate 3 writes a model: a Dense of tokens behind the Transformer, and settings in one file."""
+def pylate(directory, family="Bert", activation=None, outs=16, **settings):
+    """As PyLate 3 writes a model: a Dense of tokens behind the Transformer, and settings in one file. With an activation,
+    the Dense also adds its input."""
     config = getattr(transformers, f"{family}Config")(**FAMILIES[family])
     save(f"{family}Model", config, directory)
     tokenizer_of(directory, family)
@@ -70,10 +71,14 @@ def pylate(directory, family="Bert", **settings):
     listed = [{"idx": index, **dict(zip(names, module))} for index, module in enumerate(modules)]
     (directory / "modules.json").write_text(json.dumps(listed))
     (directory / "1_Dense").mkdir()
-    dense = {"in_features": 64, "out_features": 16, "bias": False, "activation_function": "torch.nn.Identity"}
+    dense = {"in_features": 64, "out_features": outs, "bias": False, "use_residual": activation is not None}
+    dense["activation_function"] = activation or "torch.nn.modules.linear.Identity"
     edit(directory / "1_Dense" / "config.json", **dense)
-    weight = torch.randn(16, 64, generator=torch.Generator().manual_seed(5)) / 8
-    save_file({"linear.weight": weight}, directory / "1_Dense" / "model.safetensors")
+    source = torch.Generator().manual_seed(5)
+    weights = {"linear.weight": torch.randn(outs, 64, generator=source) / 8}
+    if activation and outs != 64:
+        weights["residual.weight"] = torch.randn(outs, 64, generator=source) / 8
+    save_file(weights, directory / "1_Dense" / "model.safetensors")
     markers = {"query_prefix": "[unused0]", "document_prefix": "[unused1]", "similarity_fn_name": "MaxSim"}
     lengths = {"query_length": 32, "document_length": 60, "attend_to_expansion_tokens": False}
     punctuation = {"skiplist_words": [",", ".", "!", ";"]}
@@ -100,7 +105,14 @@ MODELS = {
     "pylate, ModernBERT": lambda directory: pylate(directory, "ModernBert"),
     "pylate, DeBERTa": lambda directory: pylate(directory, "DebertaV2", attend_to_expansion_tokens=True),
     "pylate, MPNet": lambda directory: pylate(directory, "MPNet"),
+    "pylate, adds a product": lambda directory: pylate(directory, activation="torch.nn.modules.activation.Tanh"),
+    "pylate, adds its input": lambda directory: pylate(
+        directory, activation="torch.nn.modules.activation.GELU", outs=64
+    ),
     "sentence-transformers": lambda directory: multi_vector(directory, stanford),
+    "sentence-transformers, adds a product": lambda directory: multi_vector(
+        directory, pylate, activation="torch.nn.modules.linear.Identity"
+    ),
     "sentence-transformers, attended": lambda directory: multi_vector(
         directory, pylate, attend_to_expansion_tokens=True, skiplist_words=[]
     ),
@@ -137,7 +149,7 @@ def test_late_interaction(kind, tmp_path):
             assert query.max_sim(document) == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.parametrize("kind", ["stanford", "pylate", "pylate, no expansion"])
+@pytest.mark.parametrize("kind", ["stanford", "pylate", "pylate, no expansion", "pylate, adds a product"])
 def test_late_interaction_in_int8(kind, tmp_path):
     source, target = tmp_path / "source", tmp_path / "int8"
     source.mkdir()

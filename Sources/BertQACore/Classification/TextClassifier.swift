@@ -15,7 +15,7 @@ struct TextClassifier: Sendable {
       maxPositions: reader.reader.maxPositions, template: reader.reader.tokenizer.template)
     // The reader has its own monitor with the same account.
     var options = options
-    options.call.ledger = options.call.ledger ?? MemoryLedger(limit: options.call.maxBytes)
+    options.call = options.call.withOneLedger
     let monitor = CallMonitor(options.call)
     if !options.labels.isEmpty { return try classifyEach(texts, layout, options, monitor) }
     var results = try [Result<Classification, BertQAError>](results: .missing, count: texts.count, monitor)

@@ -108,8 +108,10 @@ extension Context {
     guard let embedder = try embedder().tokens else {
       throw BertQAError(.unsupported, "a static model has no vectors of tokens in their context")
     }
-    var results = [Result<TokenVectors, BertQAError>](
-      repeating: .success(TokenVectors(width: embedder.width)), count: texts.count)
+    var options = options
+    options.call = options.call.withOneLedger
+    var results = try [Result<TokenVectors, BertQAError>](
+      results: .missing, count: texts.count, CallMonitor(options.call))
     try embedder.forEachVectors(of: texts, called: "texts", options) { index, error in
       results[index] = .failure(error)
     } _: { index, vectors in

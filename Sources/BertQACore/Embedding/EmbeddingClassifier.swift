@@ -36,6 +36,9 @@ struct LinearHead: Sendable {
     _ texts: [TextPair], _ embedder: any Embedder, _ options: EmbedOptions,
     finish: (inout Classification) -> Void = { _ in }
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
+    // The embedder has its own monitor with the same account.
+    var options = options
+    options.call = options.call.withOneLedger
     let monitor = CallMonitor(options.call)
     // A text that cannot be read fails before earlier texts are classified.
     var results = try [Result<Classification, BertQAError>](results: .missing, count: texts.count, monitor)

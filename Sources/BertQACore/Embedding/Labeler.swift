@@ -31,7 +31,9 @@ public final class Labeler: Sendable {
     try Memory.require(2 * examples.count, of: (LabelBytes, Int).self)
     ids.reserveCapacity(examples.count)
     var labels: [String] = []
-    let monitor = CallMonitor(options.embed.call)
+    var embed = options.embed
+    embed.call = embed.call.withOneLedger
+    let monitor = CallMonitor(embed.call)
     try monitor.hold(2 * examples.count, of: (LabelBytes, Int).self)
     var labelOfExample = try [Int](checkedCapacity: examples.count, monitor)
     for (index, example) in examples.enumerated() {
@@ -53,7 +55,6 @@ public final class Labeler: Sendable {
       }
       labelOfExample.append(id)
     }
-    var embed = options.embed
     embed.normalizes = true
     embed.call.stopsAtFailure = true
     let length = embedder.length

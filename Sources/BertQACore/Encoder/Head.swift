@@ -8,6 +8,9 @@ struct Head {
     var activation: Activation
     /// Follows the activation.
     var norm: Parameters.Norm?
+    /// True if the input, or the outputs of `residual` for it, are added to the activation's values.
+    var addsInput: Bool
+    var residual: LinearLayer?
   }
 
   let input: HeadInput
@@ -53,6 +56,13 @@ struct Head {
       kernels.table.linear_f32(
         weights, linear.bias, x, blocks, linear.ins, linear.outs,
         Kernels.Epilogue.applying(layer.activation), y, linear.outs * Kernels.lanes)
+      if let residual = layer.residual, case .f32(let weights) = residual.weights {
+        kernels.table.linear_f32(
+          weights, residual.bias, x, blocks, residual.ins, residual.outs, Kernels.Epilogue.residual, y,
+          residual.outs * Kernels.lanes)
+      } else if layer.addsInput {
+        for index in 0..<blocks * linear.outs * Kernels.lanes { y[index] += x[index] }
+      }
       if let norm = layer.norm {
         norm.apply(y, blocks: blocks, features: linear.outs, to: y, kernels)
       }

@@ -81,7 +81,9 @@ struct ParameterConverter {
       layers.append(
         Head.Layer(
           linear: try floatLinear(layer.linear), activation: layer.activation,
-          norm: try layer.norm.map { weights throws(BertQAError) in try norm(weights) }))
+          norm: try layer.norm.map { weights throws(BertQAError) in try norm(weights) },
+          addsInput: layer.addsInput,
+          residual: try layer.residual.map { weights throws(BertQAError) in try floatLinear(weights) }))
     }
     return Head(
       input: weights.input, layers: layers, hidden: configuration.hiddenSize)

@@ -232,7 +232,7 @@ struct Pickle {
       stack.append(arguments[0])
     default:
       guard arguments.count >= 4, case .storage(let storage) = arguments[0],
-        case .integer(let offset) = arguments[1],
+        case .integer(let offset) = arguments[1], offset >= 0,
         let shape = Self.integers(arguments[2]), let strides = Self.integers(arguments[3]),
         shape.count == strides.count
       else { throw damage }

@@ -7,9 +7,16 @@ extension Safetensors {
     0x80, 2, 0x8A, 10, 0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19, 0x2E,
   ]
 
-  init(torch file: ModelFile, _ monitor: CallMonitor? = nil) throws(BertQAError) {
-    let (pickle, root, storages) =
+  /// - Parameter headerLimit: the maximum size of the pickles in bytes.
+  init(
+    torch file: ModelFile, headerLimit: Int = Safetensors.headerLimit, _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) {
+    let (pickle, root, storages, headerCount) =
       StoredArchive.begins(file.bytes) ? try Self.archive(file, monitor) : try Self.stream(file, monitor)
+    guard headerCount <= headerLimit else {
+      throw BertQAError(
+        .invalidModel, "\(file.path): pickles of \(headerCount) bytes, expected at most \(headerLimit)")
+    }
     guard case .container(let index) = root else {
       throw BertQAError(.unsupported, "\(file.path): contains something other than a dictionary of tensors")
     }
@@ -19,10 +26,10 @@ extension Safetensors {
       let entry = try Self.entry(tensor, named: name, storages[tensor.storage.key], file.path)
       entries[name] = entry
     }
-    self.init(file, entries: entries, headerCount: 0)
+    self.init(file, entries: entries, headerCount: headerCount)
   }
 
-  private typealias Contents = (Pickle, root: Pickle.Value, storages: [String: Range<Int>])
+  private typealias Contents = (Pickle, root: Pickle.Value, storages: [String: Range<Int>], headerCount: Int)
 
   private static func archive(_ file: ModelFile, _ monitor: CallMonitor?) throws(BertQAError) -> Contents {
     let archive = try StoredArchive(file, monitor)
@@ -43,7 +50,7 @@ extension Safetensors {
     for (entry, range) in archive.entries where entry.hasPrefix("\(top)data/") {
       storages[String(entry.dropFirst(top.count + 5))] = range
     }
-    return (pickle, root, storages)
+    return (pickle, root, storages, range.count)
   }
 
   private static func stream(_ file: ModelFile, _ monitor: CallMonitor?) throws(BertQAError) -> Contents {
@@ -91,7 +98,7 @@ extension Safetensors {
       storages[key] = position + 8..<position + 8 + size
       position += 8 + size
     }
-    return (pickle, root, storages)
+    return (pickle, root, storages, list.position)
   }
 
   private static func entry(

@@ -14,7 +14,7 @@ struct Safetensors: Sendable {
 
   let file: ModelFile
   let entries: [String: Entry]
-  /// The number of bytes of the header's JSON.
+  /// The number of bytes of the header's JSON, or of the pickles.
   let headerCount: Int
 
   /// The number of tensors between two polls of the monitor.

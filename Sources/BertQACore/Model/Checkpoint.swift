@@ -47,7 +47,7 @@ struct Checkpoint: Sendable {
   ) throws(BertQAError) -> Safetensors {
     let file = try directory.weights(name)
     return isTorch
-      ? try Safetensors(torch: file, directory.monitor)
+      ? try Safetensors(torch: file, headerLimit: headerLimit, directory.monitor)
       : try Safetensors(file, headerLimit: headerLimit, directory.monitor)
   }
 

@@ -109,7 +109,9 @@ extension EmbeddingConfiguration {
         pooling = try Self.pooling(own, model)
       case ("Dense", let own?):
         if !isPylate { try Self.check(own, of: directory, isOfTokens: isMultiVector) }
-        dense.append(try Self.dense(own, folder, directory))
+        var layer = try Dense(folder, own)
+        layer.weights = directory.inFolder(folder)
+        dense.append(layer)
         if isPylate {
           lateInteraction = try LateInteraction.pylate(directory, mask: directory.maskToken())
         }
@@ -144,19 +146,6 @@ extension EmbeddingConfiguration {
           + "Transformer and a Dense of PyLate or SpladePooling"
       )
     }
-  }
-
-  private static func dense(
-    _ own: ObjectReader, _ folder: String, _ directory: ModelDirectory
-  ) throws(BertQAError) -> Dense {
-    var dense = try Dense(folder, own)
-    dense.addsInput = try own.bool("use_residual") ?? false
-    if dense.addsInput, dense.activation != .identity {
-      throw BertQAError(
-        .unsupported, "\(own.file): \"use_residual\" is supported only with the activation Identity")
-    }
-    dense.weights = directory.inFolder(folder)
-    return dense
   }
 
   private static func pooling(

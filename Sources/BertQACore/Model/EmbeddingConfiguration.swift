@@ -24,13 +24,14 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     var outs: Int
     var hasBias = true
     var activation = Activation.tanh
-    /// True if the layer's input, or its product with "residual.weight", is added to its output.
+    /// True if the layer's input or, where the sizes differ, its product with "residual.weight" is added to its output.
     var addsInput = false
     /// The module's own directory of weights; nil: the model's weights have its tensors, under its name.
     var weights: ModelDirectory?
 
     static func == (a: Dense, b: Dense) -> Bool {
-      (a.name, a.outs, a.hasBias, a.activation) == (b.name, b.outs, b.hasBias, b.activation)
+      (a.name, a.outs, a.hasBias, a.activation, a.addsInput)
+        == (b.name, b.outs, b.hasBias, b.activation, b.addsInput)
     }
   }
 
@@ -141,6 +142,7 @@ extension EmbeddingConfiguration.Dense {
     static let outs = "out_features"
     static let bias = "bias"
     static let activation = "activation_function"
+    static let addsInput = "use_residual"
   }
 
   /// Reads the form that `json` writes.
@@ -153,6 +155,7 @@ extension EmbeddingConfiguration.Dense {
     self.name = name
     outs = try reader.requiredInteger(Key.outs, in: 1...(1 << 16))
     hasBias = try reader.bool(Key.bias) ?? true
+    addsInput = try reader.bool(Key.addsInput) ?? false
     if let path = try reader.string(Key.activation) {
       // "torch.nn.modules.activation.Tanh"
       let parts = path.split(separator: ".")
@@ -175,6 +178,7 @@ extension EmbeddingConfiguration.Dense {
     object[Key.bias] = .bool(hasBias)
     let name = Self.activations.first { $0.function == activation }?.name
     object[Key.activation] = name.map { .string($0) }
+    if addsInput { object[Key.addsInput] = .bool(true) }
     return object
   }
 }

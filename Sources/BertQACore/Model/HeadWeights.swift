@@ -53,6 +53,9 @@ struct HeadWeights: Sendable {
     var activation = Activation.identity
     /// Follows the activation.
     var norm: NormWeights?
+    /// True if the input, or the outputs of `residual` for it, are added to the activation's values.
+    var addsInput = false
+    var residual: LinearWeights?
   }
 
   var input: HeadInput
@@ -97,8 +100,7 @@ extension HeadWeights {
       self.init(input: input, layers: [])
       var width = input.vectorCount * hidden
       for dense in embedding?.dense ?? [] {
-        let linear = try loader.dense(dense, ins: width)
-        layers.append(Layer(linear: linear, activation: dense.activation))
+        layers.append(try loader.dense(dense, ins: width))
         width = dense.outs
       }
     }

@@ -59,49 +59,29 @@ struct WeightLoader {
   /// Loads a module of sentence-transformers, whose tensors get its folder's name.
   mutating func dense(
     _ module: EmbeddingConfiguration.Dense, ins: Int
-  ) throws(BertQAError) -> LinearWeights {
-    guard let directory = module.weights else {
-      return try linear(
-        module.name.isEmpty ? "linear" : "\(module.name).linear", outs: module.outs, ins: ins,
-        hasBias: module.hasBias)
-    }
+  ) throws(BertQAError) -> HeadWeights.Layer {
+    let base = module.name.isEmpty ? "" : "\(module.name)."
+    guard let directory = module.weights else { return try layer(of: module, base, ins: ins) }
     var loader = WeightLoader(try Checkpoint(directory), prefix: "", directory.monitor)
-    let own = try loader.linear("linear", outs: module.outs, ins: ins, hasBias: module.hasBias)
-    var weight = own.weight
-    if module.addsInput {
-      // W·x + R·x = (W + R)·x
-      let residual =
-        ins == module.outs
-        ? nil : try loader.matrix("residual", rows: module.outs, width: ins, hasSums: false)
-      weight = try loader.sum(weight, residual)
-    }
+    var layer = try loader.layer(of: module, "", ins: ins)
     read.owners += loader.owners
-    return LinearWeights(
-      weight: weight.named("\(module.name).\(weight.name)"),
-      bias: own.bias.map { $0.named("\(module.name).\($0.name)") })
+    func named(_ tensor: TensorView) -> TensorView { tensor.named(base + tensor.name) }
+    layer.linear = LinearWeights(weight: named(layer.linear.weight), bias: layer.linear.bias.map(named))
+    layer.residual = layer.residual.map { LinearWeights(weight: named($0.weight)) }
+    return layer
   }
 
-  /// Returns the sum of a matrix and another, or the identity, in f32.
-  private func sum(_ matrix: TensorView, _ other: TensorView?) throws(BertQAError) -> TensorView {
-    let (rows, width) = (matrix.rowCount, matrix.rowWidth)
-    let sums = try SharedBuffer<Float>(count: rows * width)
-    let added = try SharedBuffer<Float>(count: width)
-    matrix.copyFloats(rows: 0..<rows, to: sums.base)
-    for row in 0..<rows {
-      let to = sums.base + row * width
-      if let other {
-        other.copyFloats(rows: row..<row + 1, to: added.base)
-        for column in 0..<width { to[column] += added.base[column] }
-      } else {
-        to[row] += 1
-      }
+  /// - Parameter base: the prefix of the module's tensors.
+  private mutating func layer(
+    of module: EmbeddingConfiguration.Dense, _ base: String, ins: Int
+  ) throws(BertQAError) -> HeadWeights.Layer {
+    var layer = HeadWeights.Layer(
+      linear: try linear("\(base)linear", outs: module.outs, ins: ins, hasBias: module.hasBias),
+      activation: module.activation, addsInput: module.addsInput)
+    if module.addsInput, ins != module.outs {
+      layer.residual = try linear("\(base)residual", outs: module.outs, ins: ins, hasBias: false)
     }
-    read.owners.append(sums)
-    let bytes = UnsafeRawBufferPointer(start: sums.base, count: rows * width * MemoryLayout<Float>.size)
-    let view = TensorView(
-      name: matrix.name, file: matrix.file, dataType: .f32, shape: matrix.shape, bytes: bytes)
-    try checkFinite(view)
-    return view
+    return layer
   }
 
   /// Returns a copy of some rows of a matrix.

@@ -32,6 +32,13 @@ public struct CallOptions: Sendable {
   package var stopsAtFailure = false
 
   public init() {}
+
+  /// The same options with one account for all parts of the call.
+  var withOneLedger: CallOptions {
+    var options = self
+    options.ledger = ledger ?? MemoryLedger(limit: maxBytes)
+    return options
+  }
 }
 
 /// The options of a task that takes batches.
@@ -57,6 +64,7 @@ func all<Options: BatchOptions, Success>(
   _ options: Options, _ each: (Options) throws(BertQAError) -> [Result<Success, BertQAError>]
 ) throws(BertQAError) -> [Success] {
   var options = options
+  options.call = options.call.withOneLedger
   options.call.stopsAtFailure = true
   let results = try each(options)
   let monitor = CallMonitor(options.marshallingCall)

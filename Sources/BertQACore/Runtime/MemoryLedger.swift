@@ -38,12 +38,19 @@ package final class MemoryLedger: Sendable {
   /// Counts memory before it is allocated. Counts nothing if it throws.
   package func hold(_ bytes: Int) throws(BertQAError) {
     try parent?.hold(bytes)
-    let sum = held.wrappingAdd(bytes, ordering: .relaxed).newValue
-    guard limit > 0, sum > limit, bytes > 0 else { return }
-    held.wrappingSubtract(bytes, ordering: .relaxed)
-    throw BertQAError(
-      .tooLarge, argument: "max_bytes",
-      "is \(limit), but the call already needs \(sum) bytes: split the text or raise the limit")
+    var before = heldBytes
+    while true {
+      // What is refused is never counted: another thread's memory could be refused for it.
+      let sum = before &+ bytes
+      guard limit == 0 || sum <= limit || bytes <= 0 else {
+        throw BertQAError(
+          .tooLarge, argument: "max_bytes",
+          "is \(limit), but the call already needs \(sum) bytes: split the text or raise the limit")
+      }
+      let (isCounted, now) = held.weakCompareExchange(expected: before, desired: sum, ordering: .relaxed)
+      if isCounted { return }
+      before = now
+    }
   }
 
   /// Counts results, and arrays with one element per item of a batch, beyond the first `freeResults` bytes.

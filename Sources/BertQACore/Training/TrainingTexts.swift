@@ -55,24 +55,19 @@ struct TrainingTexts: ~Copyable {
       for index in first..<termIDs.count { try counts.append(occurrences[Int(termIDs[index])]) }
       if rowStarts.count == 0 { try rowStarts.append(0) }
       try rowStarts.append(termIDs.count)
-    } catch {
       for id in termIDs.elements[first...] { occurrences[Int(id)] = 0 }
+      if table.count > limit { try forgetRareTerms(monitor) }
+    } catch {
+      for id in termIDs.elements[first...] {
+        occurrences[Int(id)] = 0
+        documentCounts[Int(id)] -= 1
+      }
       termIDs.truncate(to: first)
       counts.truncate(to: first)
+      rowStarts.truncate(to: count + 1)
       throw error
     }
     count += 1
-    for id in termIDs.elements[first...] {
-      occurrences[Int(id)] = 0
-      documentCounts[Int(id)] += 1
-    }
-    account(to: nil)
-    guard table.count > limit else { return }
-    try monitor.temporarily { () throws(BertQAError) in
-      // The terms that stay, and their places in the new table.
-      try monitor.hold(table.byteCount + table.count * (MemoryLayout<UInt32>.stride + 1))
-      try forgetRareTerms()
-    }
   }
 
   private mutating func count(
@@ -86,26 +81,42 @@ struct TrainingTexts: ~Copyable {
 
   @inline(__always)
   private mutating func count(_ key: TermTable.Key, _ hash: UInt64) throws(BertQAError) {
+    // A failure must leave as many counts as terms.
+    if table.count == occurrences.capacity {
+      try documentCounts.makeRoom(for: 1)
+      try occurrences.makeRoom(for: 1)
+    }
     let id = try table.insert(key, hash: hash)
-    if id == documentCounts.count { try documentCounts.append(0) }
-    if id == occurrences.count { try occurrences.append(0) }
-    if occurrences[id] == 0 { try termIDs.append(UInt32(truncatingIfNeeded: id)) }
+    if id == occurrences.count {
+      documentCounts.appendReserved(0)
+      occurrences.appendReserved(0)
+    }
+    if occurrences[id] == 0 {
+      try termIDs.append(UInt32(truncatingIfNeeded: id))
+      documentCounts[id] += 1
+    }
     occurrences[id] += 1
   }
 
-  /// Keeps the half of `limit` terms that are in most texts; of equal ones, those that came first.
-  private mutating func forgetRareTerms() throws(BertQAError) {
+  /// Keeps the half of `limit` terms that are in most texts; of equal ones, those that came first. A failure changes
+  /// nothing.
+  private mutating func forgetRareTerms(_ monitor: CallMonitor) throws(BertQAError) {
+    // The terms that stay, and their places in the new table.
+    let heldBytes = table.byteCount + table.count * (MemoryLayout<UInt32>.stride + 1)
+    try monitor.hold(heldBytes)
+    defer { monitor.release(heldBytes) }
     let isKept = mostFrequent(limit / 2)
     var kept = TermTable()
     let newIDs = try GrowableBuffer<UInt32>(repeating: .max, count: table.count)
     for id in 0..<table.count where isKept[id] {
       newIDs[id] = UInt32(truncatingIfNeeded: try kept.insert(table.term(id)))
-      documentCounts[kept.count - 1] = documentCounts[id]
     }
+    for id in 0..<table.count where isKept[id] { documentCounts[Int(newIDs[id])] = documentCounts[id] }
     documentCounts.truncate(to: kept.count)
     occurrences.truncate(to: kept.count)
     var end = 0
-    for row in 0..<count {
+    let rowCount = rowStarts.count - 1
+    for row in 0..<rowCount {
       let terms = rowStarts[row]..<rowStarts[row + 1]
       rowStarts[row] = end
       for index in terms where newIDs[Int(termIDs[index])] != .max {
@@ -114,7 +125,7 @@ struct TrainingTexts: ~Copyable {
         end += 1
       }
     }
-    rowStarts[count] = end
+    rowStarts[rowCount] = end
     termIDs.truncate(to: end)
     counts.truncate(to: end)
     table = kept

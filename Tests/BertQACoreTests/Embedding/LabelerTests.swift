@@ -54,6 +54,40 @@ import Testing
     }
   }
 
+  /// What a call prepares and what its reader holds count together, also if the caller brings no account.
+  @Test func aCallHasOneLimitOfMemory() throws {
+    let context = try Context(tiny: "tiny-bert-embedder")
+    let texts = (0..<1000).map { ("a river \($0)", String?.none) }
+    let examples = texts.map { LabelExample(text: UnsafeBufferPointer(start: nil, count: 0), label: $0.0) }
+    let labeler = try labeler([("the dog", "a"), ("north west", "b")])
+    func status(_ index: Int, _ call: CallOptions) -> Status? {
+      var options = LabelerOptions()
+      options.embed.call = call
+      return withPairs(texts) { texts in
+        failure {
+          switch index {
+          case 0: _ = try context.embedTokens(texts, options: options.embed)
+          case 1: _ = try labeler.classify(texts, call: call)
+          default: _ = try Labeler(context, examples: examples, options: options)
+          }
+        }?.status
+      }
+    }
+    var outcomes: Set<[Status?]> = []
+    for maxBytes in stride(from: 100_000, to: 700_000, by: 80_000) {
+      let pairs = (0..<3).map { index in
+        var call = CallOptions()
+        call.maxBytes = maxBytes
+        let own = status(index, call)
+        call.ledger = MemoryLedger(limit: maxBytes)
+        return (own, status(index, call))
+      }
+      #expect(pairs.map(\.0) == pairs.map(\.1), "\(maxBytes) bytes")
+      outcomes.insert(pairs.map(\.1))
+    }
+    #expect(outcomes.count > 2)
+  }
+
   @Test func manyTextsHaveTheSameBits() throws {
     let labeler = try labeler([("the dog", "a"), ("north west", "b")])
     let texts = (0..<300).map { ("a river \($0)", String?.none) }

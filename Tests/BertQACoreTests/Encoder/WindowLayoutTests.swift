@@ -42,6 +42,26 @@ import Testing
     #expect(try layout(4, 1, length: 8) == [.init(first: 0..<4, second: 0..<1)])
   }
 
+  /// The special tokens are the model's, and the window's length may be the caller's.
+  @Test func specialTokensThatLeaveNoRoomAreRefused() throws {
+    for special in 1...12 {
+      for division in [
+        WindowLayout.Division.truncated(atStart: true), .truncated(atStart: false), .sections(overlap: 2),
+        .strides(overlap: 0),
+      ] {
+        let layout = WindowLayout(
+          maxSequenceLength: 8, division: division,
+          template: Template(prefix: [Int32](repeating: 0, count: special), separator: [], suffix: []))
+        try withTokens(of: "a a a a a a a a a") { text in
+          for (second, least) in [(nil, 1), (text, 2)] as [(TokenizedText?, Int)] {
+            let parts = failure { _ = try layout.parts(first: text, second: second) }
+            #expect(parts?.argument == (8 - special < least ? "max_seq_len" : nil), "\(special), \(division)")
+          }
+        }
+      }
+    }
+  }
+
   @Test func longTexts() throws {
     #expect(try layout(7, length: 8) == [.init(first: 0..<6), .init(first: 6..<7)])
     #expect(

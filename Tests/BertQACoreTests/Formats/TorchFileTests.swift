@@ -116,7 +116,7 @@ struct TorchFileTests {
     return stream
   }
 
-  private static func stream(_ tensors: [String: TinyCheckpoint.Tensor]) -> [UInt8] {
+  private static func stream(_ tensors: [String: TinyCheckpoint.Tensor], offset: Int = 0) -> [UInt8] {
     let types = ["F32": "Float", "F16": "Half", "BF16": "BFloat16"]
     var pickle = Array("}".utf8)
     var storages: [(String, Int, [UInt8])] = []
@@ -131,7 +131,8 @@ struct TorchFileTests {
           integer(count), Array("N".utf8)) + Array("Q".utf8)
       pickle += string(name) + Array("ctorch._utils\n_rebuild_tensor_v2\n".utf8)
       pickle += tuple(
-        storage, integer(0), tuple(tensor.shape.flatMap(integer)), tuple(strides.flatMap(integer)), [0x89],
+        storage, integer(offset), tuple(tensor.shape.flatMap(integer)), tuple(strides.flatMap(integer)),
+        [0x89],
         Array("ccollections\nOrderedDict\n)R".utf8))
       pickle += Array("Rs".utf8)
       storages.append((key, count, tensor.bytes))
@@ -205,6 +206,16 @@ struct TorchFileTests {
         #expect(failure { _ = try open(stream) }?.status == .invalidModel)
       }
     }
+  }
+
+  /// A negative offset leads out of the storage, and out of the file.
+  @Test(arguments: [(-1, 4), (-500_000_000, 4), (1, 4), (0, 5)])
+  func tensorsAreWithinTheirStorage(offset: Int, count: Int) throws {
+    let bytes = [UInt8](repeating: 0, count: 4 * count)
+    var stream = Self.stream(
+      ["weight": TinyCheckpoint.Tensor(type: "F32", shape: [count], bytes: bytes)], offset: offset)
+    if count == 5 { stream.removeLast(4) }
+    #expect(failure { _ = try open(stream) }?.status == .invalidModel)
   }
 
   @Test func onlyStoredFilesAreRead() throws {

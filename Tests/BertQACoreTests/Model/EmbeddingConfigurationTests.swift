@@ -232,25 +232,31 @@ struct EmbeddingConfigurationTests {
     try directory.makeDirectory("2_Dense")
     let weights = (0..<24).map { Float($0 % 5) - 2 }
     let bias: [Float] = [1, -1, 0.5]
+    let residual = (0..<24).map { Float($0 % 7) / 4 - 1 }
     func tensor(_ values: [Float], _ shape: [Int]) -> TinyCheckpoint.Tensor {
       .init(type: "F32", shape: shape, bytes: values.withUnsafeBytes(Array.init))
     }
     try directory.write(
       TinyCheckpoint.safetensors([
         "linear.weight": tensor(weights, [3, 8]), "linear.bias": tensor(bias, [3]),
+        "residual.weight": tensor(residual, [3, 8]),
       ]),
       to: "2_Dense/model.safetensors")
-    for (name, function) in [
-      ("\"torch.nn.modules.activation.Tanh\"", { Float(tanh(Double($0))) }),
-      ("\"torch.nn.modules.linear.Identity\"", { $0 }), ("null", { Float(tanh(Double($0))) }),
-    ] as [(String, (Float) -> Float)] {
+    for (name, addsInput, function) in [
+      ("\"torch.nn.modules.activation.Tanh\"", false, { Float(tanh(Double($0))) }),
+      ("\"torch.nn.modules.activation.Tanh\"", true, { Float(tanh(Double($0))) }),
+      ("\"torch.nn.modules.linear.Identity\"", true, { $0 }),
+      ("\"torch.nn.modules.linear.Identity\"", false, { $0 }), ("null", false, { Float(tanh(Double($0))) }),
+    ] as [(String, Bool, (Float) -> Float)] {
       try directory.write(
-        "{\"in_features\": 8, \"out_features\": 3, \"bias\": true, \"activation_function\": \(name)}",
+        "{\"in_features\": 8, \"out_features\": 3, \"bias\": true, \"activation_function\": \(name), "
+          + "\"use_residual\": \(addsInput)}",
         to: "2_Dense/config.json")
       for (vector, source) in pairs(try embed(Array(Self.texts.prefix(2))), plain.prefix(2)) {
         for row in 0..<3 {
           let sum = (0..<8).reduce(bias[row]) { $0 + weights[row * 8 + $1] * source[$1] }
-          #expect(abs(vector[row] - function(sum)) < 1e-4)
+          let added = addsInput ? (0..<8).reduce(0) { $0 + residual[row * 8 + $1] * source[$1] } : 0
+          #expect(abs(vector[row] - function(sum) - added) < 1e-4)
         }
       }
       let other = try TemporaryDirectory()
@@ -259,12 +265,12 @@ struct EmbeddingConfigurationTests {
       let embedding = try read()
       #expect(again.embedding == embedding)
       #expect(again.head.linears[0].weight.floats == weights)
+      #expect(again.head.layers[0].residual?.weight.floats == (addsInput ? residual : nil))
       #expect(try Context(modelDirectory: other.file("int8")).info.embeddingLength == 3)
     }
     for (member, message) in [
       ("\"activation_function\": \"own.Tanh\"", "\"activation_function\" is \"own.Tanh\""),
       ("\"activation_function\": \"torch.nn.modules.activation.Softplus\"", "Softplus"),
-      ("\"use_residual\": true", "\"use_residual\" is supported only"),
       ("\"module_input_name\": \"token_embeddings\"", "\"module_input_name\""),
       ("\"bias\": false", nil),
     ] as [(String, String?)] {

@@ -67,4 +67,31 @@ import Testing
     #expect(error?.status == .invalidModel)
     #expect(error?.message.contains("shard-2: header of") == true)
   }
+
+  /// The same for PyTorch's files, whose pickles are smaller.
+  @Test func picklesOfShardsHaveOneLimit() throws {
+    let directory = try TemporaryDirectory()
+    let count = 2_000_000
+    let string = Array("X".utf8) + withUnsafeBytes(of: UInt32(count).littleEndian, Array.init)
+    let parts: [[UInt8]] = [
+      [0x8A, 10, 0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19], [UInt8(ascii: "M"), 0xE9, 3],
+      Array("}".utf8), Array("}".utf8) + string + [UInt8](repeating: 0x61, count: count) + Array("Ns".utf8),
+      Array("]".utf8),
+    ]
+    try directory.write(parts.flatMap { [0x80, 2] + $0 + Array(".".utf8) }, to: "shard-0")
+    #expect(try Safetensors(torch: ModelFile(path: directory.file("shard-0"))).entries.isEmpty)
+    var map: [String] = []
+    for shard in 0..<60 {
+      if shard > 0 {
+        try FileManager.default.createSymbolicLink(
+          atPath: directory.file("shard-\(shard)"), withDestinationPath: directory.file("shard-0"))
+      }
+      map.append("\"t\(shard)\":\"shard-\(shard)\"")
+    }
+    try directory.write(
+      "{\"weight_map\":{\(map.joined(separator: ","))}}", to: "pytorch_model.bin.index.json")
+    let error = failure { _ = try Checkpoint(directory: directory.path) }
+    #expect(error?.status == .invalidModel)
+    #expect(error?.message.contains("shard-49: pickles of") == true)
+  }
 }

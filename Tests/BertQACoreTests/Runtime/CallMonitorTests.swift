@@ -1,3 +1,5 @@
+import Dispatch
+import Synchronization
 import Testing
 
 @testable import BertQACore
@@ -36,6 +38,21 @@ import Testing
     monitor.release(50)
     #expect(failure { try monitor.hold(49) } == nil)
     #expect(monitor.heldBytes == 99 && monitor.room == 1)
+  }
+
+  /// Memory that a thread may take is not refused because another thread asks for too much at the same time.
+  @Test func refusedMemoryRefusesNoOther() {
+    let ledger = MemoryLedger(limit: 100)
+    final class Refusals: Sendable { let count = Atomic<Int>(0) }
+    let refusals = Refusals()
+    DispatchQueue.concurrentPerform(iterations: 2) { task in
+      for _ in 0..<200_000 {
+        let isRefused = failure { try ledger.hold(task == 0 ? 101 : 1) } != nil
+        if task == 0 { continue }
+        if isRefused { refusals.count.add(1, ordering: .relaxed) } else { ledger.release(1) }
+      }
+    }
+    #expect(refusals.count.load(ordering: .relaxed) == 0 && ledger.heldBytes == 0)
   }
 
   @Test func arraysAreCountedAsTheyGrow() throws {

@@ -169,6 +169,40 @@ import Testing
     #expect(total == texts.documentCounts.elements.reduce(0) { $0 + Int($1) })
   }
 
+  /// Whichever allocation the limit refuses, in counting a text or in forgetting, texts and terms stay as they were.
+  @Test(arguments: [50, 1 << 20])
+  func aTextThatFailsChangesNothing(limit: Int) throws {
+    var refused = 0
+    for maxBytes in stride(from: 0, to: 60_000, by: 97) {
+      var texts = TrainingTexts(.quick, limit: limit)
+      func add(_ words: Range<Int>, _ maxBytes: Int) throws {
+        var options = CallOptions()
+        options.maxBytes = maxBytes
+        try withBytes(of: words.map { "word\($0)" }.joined(separator: " ")) { bytes throws(BertQAError) in
+          try texts.add(bytes, CallMonitor(options))
+        }
+      }
+      try add(0..<30, 0)
+      do {
+        try add(20..<120, max(1, maxBytes))
+      } catch {
+        refused += 1
+        #expect(texts.count == 1 && texts.rowStarts.count == 2)
+        #expect(texts.documentCounts.elements.reduce(0, +) == 30)
+        #expect(texts.documentCounts.count == texts.table.count)
+        try add(10..<300, 0)
+      }
+      #expect(texts.count == 2 && texts.rowStarts.count == 3)
+      #expect(texts.documentCounts.count == texts.table.count)
+      #expect(texts.termIDs.elements.allSatisfy { Int($0) < texts.table.count })
+      #expect(texts.documentCounts.elements.reduce(0) { $0 + Int($1) } == texts.termIDs.count)
+      for id in 0..<texts.table.count {
+        #expect(texts.documentCounts[id] == texts.termIDs.elements.count { Int($0) == id })
+      }
+    }
+    #expect(refused > 20)
+  }
+
   @Test func refusesBadInput() throws {
     let directory = try TemporaryDirectory()
     func message(_ body: () throws -> Void) -> String {

@@ -136,6 +136,20 @@ def test_a_prompt_that_is_not_pooled(prompted, tmp_path):
             assert other.embed("dog") != context.embed("dog")
 
 
+def test_a_prompt_that_is_lower_cased_and_not_pooled(tmp_path):
+    """The tokens left out are those of the prompt as the model reads it: "foxed" has two, "FOXED" would have one."""
+    model = tmp_path / "model"
+    shutil.copytree(FIXTURES / NAMES[0], model)
+    for name, settings in [
+        ("tokenizer_config.json", {"do_lower_case": False}),
+        ("sentence_bert_config.json", {"do_lower_case": True}),
+        ("1_Pooling/config.json", {"include_prompt": False}),
+    ]:
+        (model / name).write_text(json.dumps(json.loads((model / name).read_text()) | settings))
+    with bertqa.Context(model, precision="f32") as context:
+        assert context.embed("dog", prompt="FOXED ") == context.embed("dog", prompt="foxed ")
+
+
 def test_a_text_that_fails_does_not_lose_the_others(embedder):
     plain = embedder.embed(["a", "b"])
     assert plain.failures == {} == embedder.embed(["a"], return_exceptions=True).failures

@@ -119,7 +119,15 @@ def test_late_interaction(tmp_path, embedder):
             context.embed("the fox")
 
 
-def test_layers_that_add_their_input(tmp_path, embedder):
+@pytest.mark.parametrize(
+    "activation, function",
+    [
+        ("torch.nn.modules.linear.Identity", lambda x: x),
+        ("torch.nn.modules.activation.Tanh", numpy.tanh),
+        ("torch.nn.modules.activation.ReLU", lambda x: numpy.maximum(x, 0)),
+    ],
+)
+def test_layers_that_add_their_input(tmp_path, embedder, activation, function):
     """PyLate's `use_residual`: the input itself where the sizes are equal, else its product with a matrix."""
     model, source = tmp_path / "model", numpy.random.default_rng(3)
     shutil.copytree(EMBEDDER, model, ignore=shutil.ignore_patterns("1_Pooling", "2_Normalize"))
@@ -133,7 +141,7 @@ def test_layers_that_add_their_input(tmp_path, embedder):
             weights["residual.weight"] = source.normal(size=(outs, 16)).astype(numpy.float16)
         save_file(weights, folder / "model.safetensors")
         settings = {"in_features": 16, "out_features": outs, "bias": False, "use_residual": True}
-        settings["activation_function"] = "torch.nn.modules.linear.Identity"
+        settings["activation_function"] = activation
         (folder / "config.json").write_text(json.dumps(settings))
         layers.append(weights)
     (model / "modules.json").write_text(json.dumps(modules))
@@ -143,8 +151,8 @@ def test_layers_that_add_their_input(tmp_path, embedder):
     with bertqa.Context(model, precision="f32") as context:
         ours = numpy.asarray(context.embed_tokens("the fox", prompt_name="document"))
     expected = numpy.asarray(embedder.embed_tokens("dog the fox", normalize=False))
-    expected = expected @ (first["linear.weight"] + numpy.eye(16)).T
-    expected = expected @ (second["linear.weight"] + second["residual.weight"].astype(numpy.float32)).T
+    expected = function(expected @ first["linear.weight"].T) + expected
+    expected = function(expected @ second["linear.weight"].T) + expected @ second["residual.weight"].T
     expected /= numpy.linalg.norm(expected, axis=1, keepdims=True)
     assert numpy.abs(ours - expected).max() < 1e-4
     bertqa.quantize(model, tmp_path / "int8")

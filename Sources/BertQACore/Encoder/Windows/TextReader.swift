@@ -30,7 +30,8 @@ struct TextReader: Sendable {
     let unpooledCount =
       prompt.isPooled
       ? 0
-      : try prompt.text.withElements { text throws(BertQAError) in
+      : try prompt.prepending(to: UnsafeBufferPointer(start: nil, count: 0), monitor) {
+        text throws(BertQAError) in
         try reader.tokenizer.tokens(of: text, nil).count
       }
     try reader.read(count: texts.count, called: name, giving: input, monitor) { index throws(BertQAError) in

@@ -79,7 +79,15 @@ struct WindowLayout: Sendable {
   func parts(
     first: TokenizedText, second: TokenizedText?, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> [Parts] {
-    let room = maxSequenceLength - template.specialCount(isPair: second != nil)
+    let special = template.specialCount(isPair: second != nil)
+    let room = maxSequenceLength - special
+    let least = second == nil ? 1 : 2
+    guard room >= least else {
+      throw BertQAError(
+        .invalidArgument, argument: "max_seq_len",
+        "is \(maxSequenceLength), of which special tokens take \(special), but must be at least \(special + least)"
+      )
+    }
     guard let second else {
       let ranges = try windows(first, room: room, monitor)
       try Self.hold(ranges.count, of: Parts.self, monitor)

@@ -37,6 +37,7 @@ struct QuantizationPlan {
     if let norm = encoder.finalNorm { keep(norm) }
     for layer in model.head.layers {
       keep(layer.linear)
+      if let residual = layer.residual { keep(residual) }
       if let norm = layer.norm { keep(norm) }
     }
     if let bias = model.head.vocabularyBias { keep([bias]) }

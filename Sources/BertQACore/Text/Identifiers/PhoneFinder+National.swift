@@ -147,10 +147,10 @@ extension PhoneFinder {
     // those of many numbers.
     if groups.digits[0] == 0, !isAmount(groups, count), groups.count == count + 1 { return false }
     let rest = DigitGroups(text, at: groups.start(count))
-    if rest.count >= count, isExact(rest, count) { return false }
-    // In the row "120 130 140 150 160" the rest is no number although some region has such groups.
-    return (1..<groups.count).allSatisfy { groups.length($0) == groups.length(0) }
-      || !isExact(rest, rest.count)
+    let isFollowed = rest.count >= count && isExact(rest, count)
+    // The row "120 130 140 150 160" is not two numbers.
+    let isRow = (1..<groups.count).allSatisfy { groups.length($0) == groups.length(0) }
+    return isRow ? !isFollowed || groups.count % count != 0 : !isFollowed && !isExact(rest, rest.count)
   }
 
   /// True for groups as in amounts, but not for three groups of three without zeros at the end.

@@ -77,10 +77,12 @@ struct PhoneFinder {
       && !PhoneContext(text, before: start).isPhone
   }
 
-  /// True if a word for telephones ends directly before a number, or before the underscore before it: `Tel030 901820`.
+  /// True if a word for telephones ends directly before a number's zero, plus sign or bracket, or before the underscore
+  /// before it: `Tel030 901820`.
   func isBehindWord(_ start: Int) -> Bool {
     let end = text[start - 1] == UInt8(ascii: "_") ? start - 1 : start
-    guard TextBytes.isLetter(text[end - 1]) else { return false }
+    // "HP9000" is a product.
+    guard TextBytes.isLetter(text[end - 1]), [0x28, 0x2B, 0x30].contains(text[start]) else { return false }
     let context = PhoneContext(text, before: start)
     return context.isPhone && context.word?.upperBound == end
   }

@@ -49,7 +49,8 @@ final class BlockQueue: @unchecked Sendable {  // `mutex` guards the state
     do throws(ToolError) {
       while let block = try reader.next() { put(block) }
       if reader.unfinishedBytes > 0 {
-        report("the last \(reader.unfinishedBytes) bytes are not a complete record: they wait for the next run")
+        report(
+          "the last \(reader.unfinishedBytes) bytes are not a complete record: they wait for the next run")
       }
       end(nil)
     } catch {

@@ -167,6 +167,18 @@ def test_all_of_pandas_missing_values_are_nulls(context):
         bertqa.answer_column(context, QUESTION, objects)
 
 
+def test_sparse_series_are_read_as_dense_ones(context):
+    """Arrow has no sparse type, and pandas exports none."""
+    dense = pandas.Series(["the river", None, None, "the fox"], dtype=object, index=[7, 7, 8, 9], name="d")
+    for fill in None, "the river":
+        sparse = dense.astype(pandas.SparseDtype(object, fill))
+        result = bertqa.answer_column(context, QUESTION, sparse)
+        pandas.testing.assert_series_equal(result, bertqa.answer_column(context, QUESTION, dense))
+    assert bertqa.answer_column(context, QUESTION, sparse[:0]).empty
+    with pytest.raises(bertqa.InvalidArgument, match='documents is of Arrow type "l"'):
+        bertqa.answer_column(context, QUESTION, pandas.Series([0, 1], dtype="Sparse[int64]"))
+
+
 @pytest.mark.parametrize("make", [pyarrow.array, polars.Series, pandas.Series], ids=lambda make: make.__module__)
 def test_big_chunks_are_cut(context, monkeypatch, make):
     """A call of the library gets few rows, whatever the chunks of the column."""

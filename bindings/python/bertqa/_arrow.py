@@ -76,7 +76,10 @@ class Chunk:
 
 def chunks(column: Any, rows: int = 1 << 30) -> Iterator[Chunk]:
     """Yields the column's chunks, at least one, as its library exports them, without a copy. Lists, other iterables
-    of texts and pandas columns of Python objects are copied, at most `rows` texts a chunk."""
+    of texts and pandas columns of Python objects are copied, at most `rows` texts a chunk. Sparse pandas columns are
+    copied too, because Arrow has no such type."""
+    if hasattr(column, "sparse"):
+        column = column.sparse.to_dense()
     if _has_objects(column):
         column = iter(column)
     if hasattr(column, "__arrow_c_array__"):

@@ -206,13 +206,18 @@ def test_what_does_not_go_together(found):
 
 
 @pytest.mark.parametrize(
-    "line", ["{", "[]", "3", '{"name": "[A_1]"}', '{"name": 3, "value": "x"}', '{"name": "A", "value": "x"}']
-)
+    "line",
+    [
+        b"{", b"[]", b"3", b'{"name": "[A_1]"}', b'{"name": 3, "value": "x"}', b'{"name": "A", "value": "x"}',
+        b'{"name": "[A_1]", "value": "Zo\xeb"}', b"[" * 100_000,
+    ],
+    ids=lambda line: repr(line[:40]),
+)  # fmt: skip
 def test_files_of_names_that_are_none(tmp_path, line):
     path = tmp_path / "names.jsonl"
-    path.write_text('{"name": "[B_1]", "value": "Bob"}\n' + line)
+    path.write_bytes(b'{"name": "[B_1]", "value": "Bob"}\n' + line)
     assert bertqa.Pseudonyms.load(path).names() == {"[B_1]": "Bob"}  # the last line was not finished
-    path.write_text(line + "\n")
+    path.write_bytes(line + b"\n")
     with pytest.raises(bertqa.InvalidArgument, match="names.jsonl: .*name"):
         bertqa.Pseudonyms.load(path)
 

@@ -48,15 +48,15 @@ class Pseudonyms:
     def load(cls, path: Any) -> "Pseudonyms":
         """Reads a file that `save`, or the tool's --mapping, has written."""
         names: List[Tuple[str, str]] = []
-        with open(path, encoding="utf-8") as file:
+        with open(path, "rb") as file:
             for number, line in enumerate(file, 1):
                 # As in the tool, a last line without a newline is unfinished.
-                if not line.endswith("\n"):
+                if not line.endswith(b"\n"):
                     break
                 try:
-                    entry = json.loads(line)
+                    entry = json.loads(line.decode())
                     name, value = entry["name"], entry["value"]
-                except (ValueError, TypeError, KeyError):
+                except (ValueError, TypeError, KeyError, RecursionError):
                     name = value = None
                 if not isinstance(name, str) or not isinstance(value, str):
                     raise InvalidArgument(f"{path}: line {number}: is no object with a name and a value")

@@ -8,7 +8,7 @@ from .._errors import Unsupported
 from .._results import EntityList
 from ._base import Pipeline, unknown
 from ._groups import Token, entities_of, is_subword
-from ._model import NO_MAXIMUM, Tokens
+from ._model import Tokens
 
 STRATEGIES = ("none", "simple", "first", "average", "max")
 
@@ -125,7 +125,7 @@ class TokenClassificationPipeline(Pipeline):
     ) -> List[Dict[str, Any]]:
         """Groups the tokens of the first window as transformers does."""
         tokens = self.model.tokens(text)
-        room = min(self.model.tokenizer_length, self.model.maximum or NO_MAXIMUM) - 2
+        room = min(self.model.tokenizer_length, self.model.maximum) - 2
         # The library omits tokens of only white space.
         visible = [index for index, (start, end) in enumerate(tokens.offsets) if text[start:end].strip()]
         read: List[Token] = []

@@ -134,7 +134,7 @@ enum MappingLines {
       }
       guard case .object(let object) = json, case .string(let name) = object["name"],
         case .string(let value) = object["value"]
-      else { throw BertQAError(.invalidArgument, "\(shown): is no object with a name and a value") }
+      else { throw BertQAError(.invalidArgument, "\(shown): is not an object with a name and a value") }
       do throws(BertQAError) {
         try names.add(name: Array(name.utf8), value: Array(value.utf8))
       } catch {

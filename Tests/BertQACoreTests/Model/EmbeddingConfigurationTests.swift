@@ -105,7 +105,8 @@ struct EmbeddingConfigurationTests {
     ("modules.json", "[{\"type\": \"Transformer\", \"path\": \"../x\"}]", .invalidModel, "\"../x\""),
     // A slash and a combining mark are one Character.
     (
-      "modules.json", "[{\"type\": \"Transformer\", \"path\": \"../\u{301}x\"}]", .invalidModel, "\"../"
+      "modules.json", "[{\"type\": \"Transformer\", \"path\": \"../\u{301}x\"}]", .invalidModel,
+      "expected the name of a directory"
     ),
     ("modules.json", "[", .invalidModel, "modules.json"),
     ("modules.json", "[]", .unsupported, "modules "),

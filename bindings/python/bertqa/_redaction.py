@@ -59,7 +59,7 @@ class Pseudonyms:
                 except (ValueError, TypeError, KeyError, RecursionError):
                     name = value = None
                 if not isinstance(name, str) or not isinstance(value, str):
-                    raise InvalidArgument(f"{path}: line {number}: is no object with a name and a value")
+                    raise InvalidArgument(f"{path}: line {number}: is not an object with a name and a value")
                 names.append((name, value))
         try:
             return cls(names)

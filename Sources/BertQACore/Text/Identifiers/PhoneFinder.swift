@@ -70,10 +70,11 @@ struct PhoneFinder {
     }
   }
 
-  /// True for a plus sign that has a number or a name on both sides: `x + 49 30 901820`.
+  /// True for a plus sign after a number, a letter or a bracket: `x + 49 30 901820`.
   private func isSum(at start: Int) -> Bool {
     let before = text[start - 1] == UInt8(ascii: " ") ? start - 2 : start - 1
-    return (text.isWordByte(before) || text[before] == UInt8(ascii: ")"))
+    let isLetter = text.isWordByte(before) && !text.isWordByte(before - 1)
+    return (isLetter || text.isDigit(before) || text[before] == UInt8(ascii: ")"))
       && !PhoneContext(text, before: start).isPhone
   }
 

@@ -88,12 +88,17 @@ struct TextEscape {
     return position > 0
   }
 
+  /// The first bytes of `words` with the bit of lower-case letters: most brackets have something else.
+  private static let initials: [UInt8] = [0x61, 0x64, 0x70, 0x2E, 0x60, 0xE3]
+
   /// Returns the end of a word in brackets and what it stands for.
   private static func wordInBrackets(_ text: TextBytes, at start: Int) -> (end: Int, scalar: UInt32)? {
     let closing: UInt8 =
       text[start] == UInt8(ascii: "(") ? 0x29 : text[start] == UInt8(ascii: "[") ? 0x5D : 0x7D
     let first = text[start + 1] == UInt8(ascii: " ") ? start + 2 : start + 1
-    guard let (word, scalar) = words.first(where: { text.has($0.0, at: first) }) else { return nil }
+    guard initials.contains(text[first] | 0x20),
+      let (word, scalar) = words.first(where: { text.has($0.0, at: first) })
+    else { return nil }
     let end = first + word.utf8CodeUnitCount
     let stop = text[end] == UInt8(ascii: " ") ? end + 1 : end
     return text[stop] == closing ? (stop + 1, scalar) : nil

@@ -119,6 +119,7 @@ async function show(shown) {
   untell();
   running.answer?.abort();
   running.collection?.abort();
+  running.passage?.abort();
   at("document").textContent = text;
   at("document").scrollTop = 0;
   at("verdict").replaceChildren();
@@ -194,6 +195,7 @@ const collections = new Set();
 async function answerFrom(index, question) {
   at("verdict").textContent = "Searching…";
   at("hits").replaceChildren();
+  running.passage?.abort();
   const found = await ask("collection", { index, question });
   if (found === undefined) at("verdict").replaceChildren();
   if (!found || at("documents").selectedIndex !== index) return;

@@ -70,7 +70,7 @@ enum DefaultModel {
   private static func candidates(_ name: String) -> [String] {
     var directories: [String] = []
     if let binary = bq_path_of_binary().map({ String(cString: $0) }) {
-      let home = directoryName(of: resolved(binary))
+      let home = FilePath.split(resolved(binary)).directory
       // The Python package bertqa-models installs the last one next to the package bertqa.
       directories = [
         "bertqa", "models", "../share/bertqa/models", "../../share/bertqa/models", "../../bertqa_models",
@@ -85,11 +85,6 @@ enum DefaultModel {
     guard let real = realpath(path, nil) else { return path }
     defer { free(real) }
     return String(cString: real)
-  }
-
-  private static func directoryName(of path: String) -> Substring {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-    return path[..<slash]
   }
 }
 

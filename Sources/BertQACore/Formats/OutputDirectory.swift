@@ -11,10 +11,8 @@ final class OutputDirectory {
 
   /// `path` must not exist, or must be an empty directory. Its parent must exist.
   init(path: String) throws(BertQAError) {
-    var path = path
-    while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.unicodeScalars.removeLast() }
-    let name = path.utf8.split(separator: UInt8(ascii: "/")).last.map(Substring.init) ?? ""
-    guard !["", ".", ".."].contains(name), !path.utf8.contains(0) else {
+    let path = FilePath.withoutLastSlash(path)
+    guard !["", ".", ".."].contains(FilePath.split(path).name), !path.utf8.contains(0) else {
       throw BertQAError(
         .invalidArgument, "\(quoted(path)) cannot be the output directory; name a fresh one")
     }
@@ -89,7 +87,7 @@ final class OutputDirectory {
     try Self.synchronize(temporary)
     guard rename(temporary, path) == 0 else { throw .system("put in place", path) }
     isCommitted = true
-    try Self.synchronize(path.utf8.lastIndex(of: UInt8(ascii: "/")).map { "\(path[..<$0])/" } ?? ".")
+    try Self.synchronize(FilePath.split(path).directory)
   }
 
   private static func synchronize(_ directory: String) throws(BertQAError) {

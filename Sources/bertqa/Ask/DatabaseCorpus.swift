@@ -86,45 +86,46 @@ final class DatabaseCorpus: Corpus {
   /// Returns the arguments of USING fts5(...) that are columns, as spelled, without comments.
   private static func arguments(_ definition: String) -> [String] {
     var arguments: [String] = []
-    var current = ""
-    var quote: Character?
+    var current = String.UnicodeScalarView()
+    var quote: Unicode.Scalar?
     var isInside = false
-    // The last character of a comment.
-    var commentEnd: Character?
-    var previous: Character = " "
-    for character in definition {
+    // The last scalar of a comment.
+    var commentEnd: Unicode.Scalar?
+    var previous: Unicode.Scalar = " "
+    for scalar in definition.unicodeScalars {
       if let end = commentEnd {
-        if end == "/" ? previous == "*" && character == end : character.isNewline { commentEnd = nil }
-        previous = character
+        let isEnd = scalar == end && (end == "\n" || previous == "*")
+        if isEnd { commentEnd = nil }
+        previous = isEnd ? " " : scalar
         continue
       }
-      if quote == nil, (previous, character) == ("-", "-") || (previous, character) == ("/", "*") {
-        commentEnd = character == "*" ? "/" : "\n"
+      if quote == nil, (previous, scalar) == ("-", "-") || (previous, scalar) == ("/", "*") {
+        commentEnd = scalar == "*" ? "/" : "\n"
         current.removeLast()
         continue
       }
-      previous = character
+      previous = scalar
       if let open = quote {
-        if character == open { quote = nil }
+        if scalar == open { quote = nil }
       } else {
-        switch character {
-        case "'", "\"", "`": quote = character
+        switch scalar {
+        case "'", "\"", "`": quote = scalar
         case "[": quote = "]"
         case "(" where !isInside:
           isInside = true
-          current = ""
+          current.removeAll()
           continue
         case "," where isInside:
-          arguments.append(current)
-          current = ""
+          arguments.append(String(current))
+          current.removeAll()
           continue
         case ")" where isInside:
-          arguments.append(current)
+          arguments.append(String(current))
           return arguments.filter { !isOption($0) }
         default: break
         }
       }
-      current.append(character)
+      current.append(scalar)
     }
     return arguments.filter { !isOption($0) }
   }

@@ -1,3 +1,5 @@
+import BertQACore
+
 /// The title that a text in Markdown or reStructuredText begins with.
 struct DocumentTitle {
   private(set) var bytes: [UInt8]?
@@ -13,7 +15,7 @@ struct DocumentTitle {
 
   /// - Parameter name: the file's, in lower case and without the ending of a compressed file.
   init(_ text: UnsafeBufferPointer<UInt8>, named name: String) {
-    let parts = FileWriting.split(name).name.split(separator: "." as Character)
+    let parts = FilePath.split(name).name.split(separator: "." as Character)
     guard parts.count < 2 || Self.endings.contains(String(parts[parts.count - 1])) else { return }
     let mark = text.starts(with: "\u{FEFF}".utf8) ? 3 : 0
     let beginning = Array(text.dropFirst(mark).prefix(Self.reach))

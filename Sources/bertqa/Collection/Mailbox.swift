@@ -33,7 +33,7 @@ final class Mailbox {
 
   /// A Maildir has the folders cur, new and tmp; messages are files of the first two, whose names have no ending.
   private static func isInMaildir(_ path: String) -> Bool {
-    let (maildir, folder) = FileWriting.split(FileWriting.split(path).directory)
+    let (maildir, folder) = FilePath.split(FilePath.split(path).directory)
     guard ["cur", "new"].contains(folder) else { return false }
     return ["cur", "new", "tmp"].allSatisfy { FileIdentity(path: "\(maildir)/\($0)") != nil }
   }

@@ -1,3 +1,4 @@
+import BertQACore
 import Glibc
 
 /// Shows whether a file has changed.
@@ -88,7 +89,7 @@ struct SourceFiles {
   private func isChosen(_ path: String) -> Bool { included.isEmpty || Self.matches(path, included) }
 
   private static func matches(_ path: String, _ patterns: [String]) -> Bool {
-    let name = FileWriting.split(path).name
+    let name = FilePath.split(path).name
     return patterns.contains { fnmatch($0, $0.utf8.contains(UInt8(ascii: "/")) ? path : name, 0) == 0 }
   }
 

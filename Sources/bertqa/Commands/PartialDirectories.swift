@@ -1,10 +1,11 @@
+import BertQACore
 import Glibc
 
 /// Directories of incomplete models that killed processes left.
 enum PartialDirectories {
   /// Removes the directories "PATH.partial-PID-N" whose processes no longer exist.
   static func remove(of path: String) {
-    let (directory, name) = FileWriting.split(FileWriting.withoutLastSlash(path))
+    let (directory, name) = FilePath.split(FilePath.withoutLastSlash(path))
     let prefix = "\(name).partial-"
     for entry in FileWriting.names(in: directory) where entry.hasPrefix(prefix) {
       let parts = entry.dropFirst(prefix.count).split(separator: "-", omittingEmptySubsequences: false)

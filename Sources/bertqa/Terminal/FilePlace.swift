@@ -1,3 +1,4 @@
+import BertQACore
 import Glibc
 
 /// The target of a path: an existing file, identified independently of its name, or an unused name in a
@@ -22,7 +23,7 @@ struct FilePlace {
     let isThere = stat(path, &status) == 0
     identity = FileIdentity(path: path)
     kind = isThere ? status.st_mode & S_IFMT : 0
-    let (directory, name) = FileWriting.split(FileWriting.target(of: path))
+    let (directory, name) = FilePath.split(FileWriting.target(of: path))
     self.directory = FileIdentity(path: directory)
     self.name = name
   }

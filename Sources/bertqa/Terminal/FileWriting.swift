@@ -1,3 +1,4 @@
+import BertQACore
 import Glibc
 
 /// Writes to descriptors and replaces files.
@@ -66,7 +67,7 @@ enum FileWriting {
 
   /// Removes temporary files that killed runs left when they were replacing `path`.
   static func removeLeftovers(of path: String) {
-    let (directory, name) = split(target(of: path))
+    let (directory, name) = FilePath.split(target(of: path))
     for entry in names(in: directory) where entry.hasPrefix("\(name).") && entry.hasSuffix(temporarySuffix) {
       let middle = entry.dropFirst(name.count + 1).dropLast(temporarySuffix.count)
       if let process = pid_t(middle), isGone(process) { unlink("\(directory)/\(entry)") }
@@ -104,7 +105,7 @@ enum FileWriting {
     if place.kind == S_IFDIR { throw failed(path, EISDIR) }
     if isSpecial(place) { return }
     removeLeftovers(of: path)
-    let (directory, _) = split(target(of: path))
+    let (directory, _) = FilePath.split(target(of: path))
     if access(directory, W_OK | X_OK) != 0 { throw failed(path, errno) }
     try checkIsFree(path)
   }
@@ -135,7 +136,7 @@ enum FileWriting {
 
   /// Syncs the directory, so that the new name survives a system crash.
   private static func syncDirectory(of path: String) {
-    let descriptor = open(split(path).directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor = open(FilePath.split(path).directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     fsync(descriptor)
     close(descriptor)

@@ -45,6 +45,19 @@ import Testing
     #expect(error?.status == .tooLarge)
   }
 
+  /// Links `count` shards to the first one and lists them in an index. Returns the error of opening the checkpoint.
+  private func refusal(
+    ofLinks count: Int, in directory: TemporaryDirectory, index: String
+  ) throws -> BertQAError? {
+    for shard in 1..<count {
+      try FileManager.default.createSymbolicLink(
+        atPath: directory.file("shard-\(shard)"), withDestinationPath: directory.file("shard-0"))
+    }
+    let map = (0..<count).map { "\"t\($0)\":\"shard-\($0)\"" }.joined(separator: ",")
+    try directory.write("{\"weight_map\":{\(map)}}", to: index)
+    return failure { _ = try Checkpoint(directory: directory.path) }
+  }
+
   /// Links make one header that of many shards: they share one limit.
   @Test func headersOfShardsHaveOneLimit() throws {
     let directory = try TemporaryDirectory()
@@ -53,17 +66,7 @@ import Testing
       + Array("\"}}".utf8)
     try directory.write(
       withUnsafeBytes(of: UInt64(header.count).littleEndian, Array.init) + header, to: "shard-0")
-    var map: [String] = []
-    for shard in 0..<8 {
-      if shard > 0 {
-        try FileManager.default.createSymbolicLink(
-          atPath: directory.file("shard-\(shard)"), withDestinationPath: directory.file("shard-0"))
-      }
-      map.append("\"t\(shard)\":\"shard-\(shard)\"")
-    }
-    try directory.write(
-      "{\"weight_map\":{\(map.joined(separator: ","))}}", to: "model.safetensors.index.json")
-    let error = failure { _ = try Checkpoint(directory: directory.path) }
+    let error = try refusal(ofLinks: 8, in: directory, index: "model.safetensors.index.json")
     #expect(error?.status == .invalidModel)
     #expect(error?.message.contains("shard-2: header of") == true)
   }
@@ -80,17 +83,7 @@ import Testing
     ]
     try directory.write(parts.flatMap { [0x80, 2] + $0 + Array(".".utf8) }, to: "shard-0")
     #expect(try Safetensors(torch: ModelFile(path: directory.file("shard-0"))).entries.isEmpty)
-    var map: [String] = []
-    for shard in 0..<60 {
-      if shard > 0 {
-        try FileManager.default.createSymbolicLink(
-          atPath: directory.file("shard-\(shard)"), withDestinationPath: directory.file("shard-0"))
-      }
-      map.append("\"t\(shard)\":\"shard-\(shard)\"")
-    }
-    try directory.write(
-      "{\"weight_map\":{\(map.joined(separator: ","))}}", to: "pytorch_model.bin.index.json")
-    let error = failure { _ = try Checkpoint(directory: directory.path) }
+    let error = try refusal(ofLinks: 60, in: directory, index: "pytorch_model.bin.index.json")
     #expect(error?.status == .invalidModel)
     #expect(error?.message.contains("shard-49: pickles of") == true)
   }

@@ -41,24 +41,26 @@ def test_other_databases(tmp_path, collection, notes):
 
 
 @pytest.mark.parametrize(
-    "definition",
+    "column, columns",
     [
-        "reports USING fts5(title, body, tag UNINDEXED, tokenize = 'porter unicode61')",
-        "reports /* (1) */ USING fts5(title -- short, long\n, body, tag UNINDEXED /* own, others' */)",
+        ("body", "(title, body, tag UNINDEXED, tokenize = 'porter unicode61')"),
+        ("body", "(title -- short, long\n, body, tag UNINDEXED /* own, others' */)"),
+        ("body", "(title, /*1*/ body, tag UNINDEXED)"),
+        ("\u0301body, text", '(title, "\u0301body, text", tag UNINDEXED)'),  # a quote and a mark: one Character
     ],
 )
-def test_records_of_another_database(tmp_path, definition):
+def test_records_of_another_database(tmp_path, column, columns):
     """An answer is from one column of one record; columns that are not indexed are not read."""
     path = tmp_path / "reports.db"
     with sqlite3.connect(path) as connection:
-        connection.execute(f"CREATE VIRTUAL TABLE {definition}")
+        connection.execute(f"CREATE VIRTUAL TABLE reports /* (1) */ USING fts5{columns}")
         connection.execute(
             "INSERT INTO reports VALUES ('Report 7', 'Read Committed is the level that Ann Lee chose.', 'Report by Moses')"
         )
     names = {}
     for answer in ask(path, "Who chose the level?", "-k", "9", code=None)["answers"]:
         names.setdefault(answer["file"], answer["text"])
-    assert names[f"{path}, reports 1, body"] == "Ann Lee"
+    assert names[f"{path}, reports 1, {column}"] == "Ann Lee"
     assert not any("tag" in name for name in names) and not any("Report 7 Read" in text for text in names.values())
 
 

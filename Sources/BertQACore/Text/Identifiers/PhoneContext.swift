@@ -14,6 +14,9 @@ struct PhoneContext {
   var isPhone: Bool { meaning == .phone }
   var isOther: Bool { meaning == .other }
 
+  /// True if the word for telephones ends at a place.
+  func isPhone(behindWordTo end: Int) -> Bool { isPhone && word?.upperBound == end }
+
   /// The number of bytes before a number that are searched for words.
   private static let reach = 64
   private static let mostWords = 6

@@ -64,8 +64,7 @@ struct PhoneFinder {
       if text.isDigit(start - 2) || text[start - 2] == UInt8(ascii: ")") { return false }
       if !text.isWordByte(start - 2), text[start - 1] != UInt8(ascii: ".") { return true }
       // "Tel.030 901820", but not "call about INV-2024-00123".
-      let context = PhoneContext(text, before: start)
-      return context.isPhone && context.word?.upperBound == start - 1
+      return PhoneContext(text, before: start).isPhone(behindWordTo: start - 1)
     default: return text[start] != UInt8(ascii: ":")
     }
   }
@@ -84,8 +83,7 @@ struct PhoneFinder {
     let end = text[start - 1] == UInt8(ascii: "_") ? start - 1 : start
     // "HP9000" is a product.
     guard TextBytes.isLetter(text[end - 1]), [0x28, 0x2B, 0x30].contains(text[start]) else { return false }
-    let context = PhoneContext(text, before: start)
-    return context.isPhone && context.word?.upperBound == end
+    return PhoneContext(text, before: start).isPhone(behindWordTo: end)
   }
 
   /// True if the first group ends a time: `14:18:30 2015`.

@@ -48,7 +48,8 @@ struct TextEscape {
       let hasSpace = text[start - 1] == UInt8(ascii: " ") && start - 1 >= last
       let first = hasSpace ? start - 1 : start
       let stop = text[end] == UInt8(ascii: " ") ? end + 1 : end
-      guard Self.isOfName(text[first - 1]), Self.isOfName(text[stop]) else { return nil }
+      guard text.isWordByte(first - 1) || text[first - 1] >= 0x80, text.isWordByte(stop) || text[stop] >= 0x80
+      else { return nil }
       self.scalar = scalar
       range = first..<stop
     }
@@ -72,8 +73,8 @@ struct TextEscape {
 
   private static let longestURL = 256
 
-  /// True if `://` or `www.` stands before a place, without white space and quotation marks between. There an escaped space
-  /// belongs to the address.
+  /// True if `://` or `www.` stands before a place, without white space and quotation marks between. An escaped space
+  /// there belongs to the address.
   private static func isInURL(_ text: TextBytes, _ start: Int) -> Bool {
     var position = start
     while position > 0, position > start - longestURL {
@@ -89,7 +90,7 @@ struct TextEscape {
   }
 
   /// The first bytes of `words` with the bit of lower-case letters: most brackets have something else.
-  private static let initials: [UInt8] = [0x61, 0x64, 0x70, 0x2E, 0x60, 0xE3]
+  private static let initials = Set(words.map { $0.0.utf8Start.pointee | 0x20 })
 
   /// Returns the end of a word in brackets and what it stands for.
   private static func wordInBrackets(_ text: TextBytes, at start: Int) -> (end: Int, scalar: UInt32)? {
@@ -102,11 +103,6 @@ struct TextEscape {
     let end = first + word.utf8CodeUnitCount
     let stop = text[end] == UInt8(ascii: " ") ? end + 1 : end
     return text[stop] == closing ? (stop + 1, scalar) : nil
-  }
-
-  /// True for ASCII letters and digits, and for every byte of other characters.
-  private static func isOfName(_ byte: UInt8) -> Bool {
-    byte >= 0x80 || TextBytes.isLetter(byte) || TextBytes.isDigit(byte) || byte == UInt8(ascii: "_")
   }
 
   /// Reads the number of a character reference: `64` or `x40`.

@@ -45,10 +45,8 @@ struct TokenizerFiles: Sendable {
       let error = BertQAError.system("find the tokenizer", path)
       throw MistakenDirectory.error(for: path) ?? error
     }
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-    let parent = directory.replaced(
-      by: slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
-    let file = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+    let (folder, file) = FilePath.split(path)
+    let parent = directory.replaced(by: folder)
     if file.hasSuffix(".json") {
       try self.init(tokenizerJSON: file, parent)
     } else if file.hasSuffix(".model") {

@@ -1,3 +1,4 @@
+import BertQACore
 import Glibc
 
 /// Opens each file that takes the name of a followed file, at once and in order. A file that is renamed or removed
@@ -150,7 +151,7 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
   /// Links may change and directories may appear at any time.
   private func findPaths() {
     paths = RotatedFiles.names(of: name.string)
-    for directory in Set(paths.map { FileWriting.split($0).directory }) {
+    for directory in Set(paths.map { FilePath.split($0).directory }) {
       let watch = inotify_add_watch(
         events, directory, UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF))
       guard watch >= 0, directories[watch] != directory else { continue }

@@ -1,3 +1,4 @@
+import BertQACore
 import Glibc
 
 /// The rotated files of a followed one: files in its directory, or in that of the file that it links to, with the names
@@ -67,7 +68,7 @@ struct RotatedFiles {
   private static func find(_ path: String) -> [File] {
     var found: [File] = []
     for (index, name) in names(of: path).enumerated() {
-      let (directory, last) = FileWriting.split(name)
+      let (directory, last) = FilePath.split(name)
       for entry in FileWriting.names(in: directory) {
         let plain = withoutCompression(entry)
         guard entry != last, let numbers = numbers(in: plain, of: last, isTarget: index > 0) else { continue }
@@ -118,7 +119,7 @@ struct RotatedFiles {
   /// Returns the path and its symbolic links' targets, with resolved directories. The file need not exist.
   static func names(of path: String) -> [String] {
     (FileWriting.links(from: path) ?? [path]).map { path in
-      let (directory, last) = FileWriting.split(path)
+      let (directory, last) = FilePath.split(path)
       return "\(FileWriting.resolved(directory))/\(last)"
     }
   }
@@ -126,9 +127,9 @@ struct RotatedFiles {
   /// True if a file at a path would count as a rotated one of the followed file.
   static func haveName(of path: String, followed: String) -> Bool {
     names(of: path).contains { path in
-      let (directory, entry) = FileWriting.split(path)
+      let (directory, entry) = FilePath.split(path)
       return names(of: followed).enumerated().contains { index, name in
-        let (followedDirectory, last) = FileWriting.split(name)
+        let (followedDirectory, last) = FilePath.split(name)
         return directory == followedDirectory && entry != last
           && numbers(in: withoutCompression(entry), of: last, isTarget: index > 0) != nil
       }
@@ -200,7 +201,7 @@ extension RotatedFiles {
       return (input, hash)
     }
     func renamed() -> (input: Input, hash: ContentHash)? {
-      for directory in Set(Self.names(of: name).map { FileWriting.split($0).directory }) {
+      for directory in Set(Self.names(of: name).map { FilePath.split($0).directory }) {
         for entry in FileWriting.names(in: directory) {
           let path = "\(directory)/\(entry)"
           guard FileIdentity(path: path) == place.identity else { continue }

@@ -8,7 +8,7 @@ struct FilterMetrics {
   /// - Parameter path: the path of the file. Its name distinguishes runs whose metrics are collected from one
   ///   directory.
   init(path: String, labels: [(name: String, value: String)]) {
-    var name = FileWriting.split(path).name
+    var name = FilePath.split(path).name
     if name.hasSuffix(".prom") { name = String(name.dropLast(5)) }
     let all = labels.contains { $0.name == "run" } ? labels : [("run", name)] + labels
     self.labels = all.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")

@@ -533,6 +533,14 @@ def test_statement_timeout(session, sql):
     assert session.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER
 
 
+@pytest.mark.skipif(int(installation().name) < 17, reason="transaction_timeout: needs PostgreSQL 17")
+def test_transaction_timeout(server):
+    with server.connect() as session:
+        session.execute("SET transaction_timeout = 200")
+        with pytest.raises(SQLError, match="due to transaction timeout"):
+            session.execute(LONG_CALLS[0])
+
+
 def wait_until_active(session, backend):
     while session.value(f"SELECT state FROM pg_stat_activity WHERE pid = {backend}") != "active":
         pass

@@ -417,6 +417,17 @@ def test_match(session):
     )
     for question in "?", "a & b | !c <-> (d", "'x' \\ y:*", "":
         session.execute(f"SELECT bertqa_match({quote(question)}), bertqa_match('simple', {quote(question)})")
+    # A dictionary that gives a word two lexemes.
+    session.execute("BEGIN")
+    session.execute(
+        """CREATE TEXT SEARCH DICTIONARY spelling (
+             TEMPLATE = ispell, DictFile = ispell_sample, AffFile = ispell_sample);
+           CREATE TEXT SEARCH CONFIGURATION spelt (COPY = english);
+           ALTER TEXT SEARCH CONFIGURATION spelt ALTER MAPPING FOR asciiword WITH spelling, english_stem"""
+    )
+    query = "bertqa_match('spelt', 'moon bookings foxes')"
+    assert session.value(f"SELECT {query}") == "'moon' | 'booking' | 'book' | 'fox'"
+    session.execute("ROLLBACK")
 
 
 def test_documentation(server):

@@ -408,6 +408,8 @@ def test_an_encoding_that_is_not_utf8(server):
                FROM bertqa_answers('Who slept?', 'Jürgen read. Zoë slept.')"""
         )
         assert row == ["Zoë", "14", "18", "13", "16"]
+        model = shutil.copytree(FIXTURES / "tiny-bert", server.root / "modèle")
+        assert session.value(f"SELECT bertqa_model('answer', {quote(str(model))})") == str(model)
 
 
 def test_match(session):

@@ -13,3 +13,11 @@ Tests/c/kernels.sh
 Tests/c/run.sh
 Tests/abi/signatures.sh
 make test-swift test-consumer
+# The SQL extensions, with an SQLite and a PostgreSQL that are newer than Debian 12's.
+apt-get install -qy --no-install-recommends libsqlite3-dev sqlite3 postgresql-17 postgresql-server-dev-17
+make sqlite
+make install PREFIX=/opt/bertqa # where the server's user can read it
+answer="SELECT bertqa_answer('Who jumped?', 'The fox jumped.')"
+sqlite3 :memory: ".load build/lib/bertqa_sqlite" "$answer" | grep -x fox
+PKG_CONFIG_PATH=/opt/bertqa/lib/pkgconfig make -C extensions/postgresql install COPT=-Werror
+pg_virtualenv psql -qAt -c "CREATE EXTENSION bertqa" -c "$answer" | grep -x fox

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the sources in a root of Debian 13, with Debian's Swift, runs the demo and the tests in C and Swift, but none in
-# Python. Makes the root first, where there is none.
+# Builds the sources in a root of Debian 13, with Debian's Swift, runs the demo, the tests in C and Swift, but none in
+# Python, and the SQL extensions. Makes the root first, where there is none.
 # usage: debian.sh DIRECTORY
 # Environment: DEBIAN_ARCHITECTURE (default: this machine's), and what Scripts/debian-root.sh reads.
 set -eu

@@ -52,10 +52,11 @@ static inline float take_threshold(bertqa_text *name) {
  * call. Returns an error's text, or NULL. */
 static inline const char *set_entity_labels(bertqa_text text, threshold_list *list,
                                             bertqa_entities_options *options) {
-  if (text.length == 1 && text.text[0] == '*') return NULL;
   const char *wrong = read_names(text, &list->names);
   if (wrong != NULL) return wrong;
   if (list->names.count == 0) return "the labels are names separated by commas";
+  const bertqa_text first = list->names.names[0];
+  if (list->names.count == 1 && first.length == 1 && first.text[0] == '*') return NULL;
   for (size_t i = 0; i < list->names.count; i++)
     list->thresholds[i] = take_threshold(&list->names.names[i]);
   options->labels = list->names.names;

@@ -5,6 +5,7 @@ import ctypes.util
 
 INTEGER, FLOAT, TEXT, BLOB = 1, 2, 3, 4
 ROW, DONE, INTERRUPT = 100, 101, 9
+UTF8 = 1
 DBCONFIG_LOAD_EXTENSION, DBCONFIG_TRUSTED_SCHEMA = 1005, 1017
 
 _name = ctypes.util.find_library("sqlite3")
@@ -21,6 +22,9 @@ if library:
             getattr(library, f"sqlite3_{_each}").restype = _result
 
 
+FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
+
+
 class SQLError(Exception):
     """code: SQLite's primary result code."""
 
@@ -32,6 +36,7 @@ class SQLError(Exception):
 class Database:
     def __init__(self, path=":memory:", extension=None):
         self.handle = ctypes.c_void_p()
+        self.functions = []
         self.check(library.sqlite3_open(str(path).encode(), ctypes.byref(self.handle)))
         if extension:
             self.configure(DBCONFIG_LOAD_EXTENSION, 1)
@@ -67,6 +72,15 @@ class Database:
     def value(self, sql, *parameters):
         [[value]] = self.execute(sql, *parameters)
         return value
+
+    def define(self, name, function):
+        """Defines a function of one argument. function: is called with the result and the arguments as SQLite has them."""
+        called = FUNCTION(
+            lambda result, _, arguments: function(ctypes.c_void_p(result), [ctypes.c_void_p(arguments[0])])
+        )
+        self.functions.append(called)
+        create = library.sqlite3_create_function
+        self.check(create(self.handle, name.encode(), 1, UTF8, None, called, None, None))
 
     def interrupt(self):
         library.sqlite3_interrupt(self.handle)

@@ -14,6 +14,7 @@ import bertqa
 
 
 def main():
+    sys.stdin.reconfigure(encoding="utf-8-sig")  # spreadsheets write a byte order mark
     reader = csv.DictReader(sys.stdin)
     missing = {"question", "document"} - set(reader.fieldnames or [])
     if missing:
@@ -24,7 +25,8 @@ def main():
         results = context.answer_batch(
             [(row["question"] or "", row["document"] or "") for row in rows], handle_impossible_answer=True
         )
-    writer = csv.DictWriter(sys.stdout, [*reader.fieldnames, "answer", "probability"], lineterminator="\n")
+    columns = dict.fromkeys([*reader.fieldnames, "answer", "probability"])
+    writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
     writer.writeheader()
     for row, result in zip(rows, results):
         best = result.answer

@@ -1,6 +1,7 @@
+#!/usr/bin/env python3
 """Trains a classifier on a CSV file and labels the rows of another.
 
-    python train_csv.py LABELLED.csv MODEL_DIRECTORY < MORE.csv > MORE_LABELLED.csv
+usage: train_csv.py LABELLED.csv MODEL_DIRECTORY < MORE.csv > MORE_LABELLED.csv
 
 Both files have a column "text"; the first also has "label". An existing model is used without training.
 """
@@ -15,7 +16,7 @@ BATCH = 256
 
 
 def train(path, directory):
-    with open(path, newline="", encoding="utf-8") as file:
+    with open(path, newline="", encoding="utf-8-sig") as file:  # spreadsheets write a byte order mark
         rows = list(csv.DictReader(file))
     report = bertqa.train_classifier((row["text"] for row in rows), (row["label"] for row in rows), directory)
     print(f"{report.text_count} texts, accuracy {report.accuracy:.3f} when not seen before", file=sys.stderr)
@@ -38,9 +39,12 @@ def label_rows(context, reader, writer):
 
 
 def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__.split("\n\n")[1])
     labelled, directory = sys.argv[1:]
     if not os.path.exists(directory):
         train(labelled, directory)
+    sys.stdin.reconfigure(encoding="utf-8-sig")
     reader = csv.DictReader(sys.stdin)
     columns = [name for name in reader.fieldnames or [] if name not in ("label", "probability")]
     writer = csv.DictWriter(sys.stdout, [*columns, "label", "probability"], extrasaction="ignore")

@@ -124,11 +124,11 @@ AS 'MODULE_PATHNAME', 'bertqa_pg_tokens' LANGUAGE C STABLE STRICT PARALLEL SAFE 
 COMMENT ON FUNCTION bertqa_tokens(text) IS 'the document''s tokens, as the answering model reads them';
 
 CREATE FUNCTION bertqa_match(question text) RETURNS tsquery LANGUAGE sql STABLE STRICT PARALLEL SAFE
-RETURN replace(plainto_tsquery(question)::text, ''' & ''', ''' | ''')::tsquery;
+RETURN replace(plainto_tsquery(question)::text, ' & ', ' | ')::tsquery;
 
 CREATE FUNCTION bertqa_match(configuration regconfig, question text) RETURNS tsquery
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN replace(plainto_tsquery(configuration, question)::text, ''' & ''', ''' | ''')::tsquery;
+RETURN replace(plainto_tsquery(configuration, question)::text, ' & ', ' | ')::tsquery;
 
 COMMENT ON FUNCTION bertqa_match(text) IS 'a text search for any of the question''s words';
 COMMENT ON FUNCTION bertqa_match(regconfig, text) IS 'a text search for any of the question''s words';

@@ -1,7 +1,7 @@
 /* The models of a session: the settings that select them, and bertqa_model, which changes them. */
 #include "bertqa_pg.h"
 
-#include <limits.h>
+#include <mb/pg_wchar.h>
 #include <miscadmin.h>
 #include <utils/builtins.h>
 #include <utils/guc.h>
@@ -47,8 +47,9 @@ static bertqa_context *load(bertqa_task task, const char *path) {
                                     .call = &interruptible,
                                     .threads = thread_setting,
                                     .default_model = task};
+  const char *directory = path[0] == '\0' ? NULL : pg_server_to_any(path, strlen(path), PG_UTF8);
   bertqa_context *context;
-  bertqa_status status = bertqa_context_create(path[0] == '\0' ? NULL : path, &options, &context);
+  bertqa_status status = bertqa_context_create(directory, &options, &context);
   if (status != BERTQA_OK) raise_status(status);
   if (bertqa_context_info(context)->task != task) {
     bertqa_context_free(context);

@@ -6,6 +6,8 @@
 
 #if PG_VERSION_NUM < 150000
 #error "the extension needs PostgreSQL 15 or later"
+#elif PG_VERSION_NUM >= 160000
+#include <varatt.h>
 #endif
 
 PG_MODULE_MAGIC;
@@ -16,6 +18,9 @@ void _PG_init(void) { define_settings(); }
 
 /* Reads flags that signal handlers set. They are acted upon after the library has returned. */
 static int32_t is_cancelled(void *user) {
+#if PG_VERSION_NUM >= 170000
+  if (TransactionTimeoutPending) return 1;
+#endif
   return InterruptPending && (QueryCancelPending || ProcDiePending);
 }
 

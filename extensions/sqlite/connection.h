@@ -56,6 +56,6 @@ int register_functions(sqlite3 *database, connection *connection);
 int register_answer_all(sqlite3 *database, connection *connection);
 int register_redact(sqlite3 *database, connection *connection);
 int register_tables(sqlite3 *database, connection *connection);
-int register_match(sqlite3 *database);
+int register_match(sqlite3 *database, connection *connection);
 
 #endif

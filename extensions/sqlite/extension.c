@@ -18,7 +18,7 @@ __attribute__((visibility("default"))) int sqlite3_bertqasqlite_init(
   if (code == SQLITE_OK) code = register_answer_all(database, connection);
   if (code == SQLITE_OK) code = register_redact(database, connection);
   if (code == SQLITE_OK) code = register_tables(database, connection);
-  if (code == SQLITE_OK) code = register_match(database);
+  if (code == SQLITE_OK) code = register_match(database, connection);
   connection_release(connection);
   return code;
 }

@@ -189,11 +189,16 @@ static void tokens(sqlite3_context *result, int count, sqlite3_value **arguments
   bertqa_tokens *tokens;
   bertqa_status status = bertqa_tokenize(request.context, request.texts[0].text,
                                          request.texts[0].length, &options, &tokens);
-  if (!end_call(&request, result, status)) return;
+  if (status != BERTQA_OK) {
+    end_call(&request, result, status);
+    return;
+  }
   sqlite3_str *json =
       sqlite3_str_new(sqlite3_context_db_handle(result)); /* knows its length limit */
   sqlite3_str_appendchar(json, 1, '[');
-  for (size_t i = 0; i < bertqa_tokens_count(tokens); i++) {
+  for (size_t i = 0; status == BERTQA_OK && i < bertqa_tokens_count(tokens); i++) {
+    if (i % 4096 == 0 && request.call.options.cancel(&request.call))
+      status = BERTQA_ERROR_CANCELLED; /* a long text has millions */
     int32_t id = bertqa_tokens_ids(tokens)[i];
     bertqa_range range = bertqa_tokens_ranges(tokens)[i];
     size_t length;
@@ -208,12 +213,13 @@ static void tokens(sqlite3_context *result, int count, sqlite3_value **arguments
   int code = sqlite3_str_errcode(json);
   sqlite3_uint64 size = (sqlite3_uint64)sqlite3_str_length(json);
   char *finished = sqlite3_str_finish(json);
-  if (code != SQLITE_OK) {
-    sqlite3_free(finished);
-    sqlite3_result_error_code(result, code);
+  int is_complete = end_call(&request, result, status);
+  if (is_complete && code == SQLITE_OK) {
+    sqlite3_result_text64(result, finished, size, sqlite3_free, SQLITE_UTF8);
     return;
   }
-  sqlite3_result_text64(result, finished, size, sqlite3_free, SQLITE_UTF8);
+  if (is_complete) sqlite3_result_error_code(result, code);
+  sqlite3_free(finished);
 }
 
 /* Returns a text as a string; NULL if it has a NUL, behind which a string ends, or without memory. */

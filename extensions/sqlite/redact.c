@@ -1,4 +1,4 @@
-/* bertqa_redact(text [, patterns [, action [, value [, regions [, labels]]]]]): the text with the personal data in it replaced. */
+/* bertqa_redact(text[, patterns[, action[, value[, regions[, labels]]]]]): the text with its personal data replaced. */
 #include "../replacement.h"
 #include "connection.h"
 

@@ -17,6 +17,7 @@ typedef struct cursor {
   bertqa_text texts[MAX_ARGUMENTS];        /* in the copies */
   void *rows;                              /* of the kind's type; NULL before they are computed */
   size_t row, count;
+  sqlite3_uint64 first_id; /* 0 before it is needed */
 } cursor;
 
 /* The data that a module is registered with. */
@@ -59,30 +60,33 @@ static int argument_count(const table_kind *kind) {
   return kind->text_count + kind->has_k + kind->option_count;
 }
 
+/* A mask of the arguments that must be present. */
+static int required(const table_kind *kind) { return (1 << kind->text_count) - 1; }
+
 /* The arguments are equality constraints on the hidden columns; idxNum has a bit for each one
  * present. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *plan) {
   const table_kind *kind = ((table *)base)->kind;
-  int used[MAX_ARGUMENTS] = {-1, -1, -1, -1};
+  enum { ABSENT = -1, UNUSABLE = -2 };
+  int used[MAX_ARGUMENTS] = {ABSENT, ABSENT, ABSENT, ABSENT};
   for (int i = 0; i < plan->nConstraint; i++) {
     int argument = plan->aConstraint[i].iColumn - kind->column_count;
     if (argument < 0 || plan->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-    /* This join order of the tables is not possible. */
-    if (!plan->aConstraint[i].usable) return SQLITE_CONSTRAINT;
-    if (used[argument] < 0) used[argument] = i;
+    if (used[argument] < 0) used[argument] = plan->aConstraint[i].usable ? i : UNUSABLE;
   }
   int position = 0;
   for (int argument = 0; argument < argument_count(kind); argument++) {
-    if (used[argument] >= 0) {
-      plan->aConstraintUsage[used[argument]].argvIndex = ++position;
-      plan->aConstraintUsage[used[argument]].omit = 1;
-      plan->idxNum |= 1 << argument;
-    } else if (argument < kind->text_count) {
-      base->zErrMsg = sqlite3_mprintf("%s", kind->usage);
-      return SQLITE_ERROR;
-    }
+    if (used[argument] == ABSENT) continue;
+    /* This join order of the tables is not possible. */
+    if (used[argument] == UNUSABLE) return SQLITE_CONSTRAINT;
+    plan->aConstraintUsage[used[argument]].argvIndex = ++position;
+    plan->aConstraintUsage[used[argument]].omit = 1;
+    plan->idxNum |= 1 << argument;
   }
-  plan->estimatedCost = 1e6; /* a run of the model: plan as few as possible */
+  /* A run of the model: plan as few as possible. SQLite also asks for a plan of each part of an OR, where
+   * the texts are missing: it must not choose that one if there is another. */
+  int is_complete = (plan->idxNum & required(kind)) == required(kind);
+  plan->estimatedCost = is_complete ? 1e6 : 1e99;
   plan->estimatedRows = 1;
   return SQLITE_OK;
 }
@@ -104,6 +108,7 @@ static void clear(cursor *cursor) {
   }
   cursor->rows = NULL;
   cursor->row = cursor->count = 0;
+  cursor->first_id = 0;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base) {
@@ -140,6 +145,10 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int co
   cursor *cursor = (struct cursor *)base;
   table *table = (struct table *)base->pVtab;
   clear(cursor);
+  if ((given & required(table->kind)) != required(table->kind)) {
+    table->base.zErrMsg = sqlite3_mprintf("%s", table->kind->usage);
+    return SQLITE_ERROR;
+  }
   for (int argument = 0; argument < argument_count(table->kind); argument++) {
     if (!(given & 1 << argument)) continue;
     /* A copy, as the resulting ranges point into it. */
@@ -178,8 +187,22 @@ static int is_at_end(sqlite3_vtab_cursor *base) {
   return ((cursor *)base)->row >= ((cursor *)base)->count;
 }
 
+/* The ids of other arguments' rows are others: SQLite takes rows with one id that two parts of an OR find
+ * for the same row. */
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id) {
-  *id = (sqlite3_int64)((cursor *)base)->row + 1;
+  cursor *cursor = (struct cursor *)base;
+  if (cursor->first_id == 0) {
+    sqlite3_uint64 hash = 14695981039346656037u; /* FNV-1a of the arguments, each with its NUL */
+    for (int i = 0; i < MAX_ARGUMENTS; i++) {
+      bertqa_text text = {"", 0};
+      if (cursor->arguments[i] != NULL && text_argument(cursor->arguments[i], &text))
+        return SQLITE_NOMEM;
+      for (size_t at = 0; at <= text.length; at++)
+        hash = (hash ^ (unsigned char)text.text[at]) * 1099511628211u;
+    }
+    cursor->first_id = hash;
+  }
+  *id = (sqlite3_int64)(cursor->first_id + cursor->row);
   return SQLITE_OK;
 }
 

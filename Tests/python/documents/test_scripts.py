@@ -37,7 +37,10 @@ def test_answer_csv():
     writer = csv.DictWriter(table, list(rows[0]))
     writer.writeheader()
     writer.writerows(rows)
-    output = list(csv.DictReader(io.StringIO(run("answer_csv.py", input=table.getvalue())[0], newline="")))
+    # As a spreadsheet saves it, and then its own output.
+    first = run("answer_csv.py", input="\ufeff" + table.getvalue())[0]
+    assert run("answer_csv.py", input=first)[0] == first
+    output = list(csv.DictReader(io.StringIO(first, newline="")))
     assert [{name: row[name] for name in rows[0]} for row in output] == rows
     answers = [row["answer"] for row in output]
     assert answers[:3] == ["The quick brown fox", "", ""] and answers[3].startswith("Zoë")
@@ -146,9 +149,9 @@ def test_rank_readings():
 
 
 def test_train_csv(tmp_path):
-    labelled = "text,label\n" + "the pump leaks,repair\npassword expired,account\n" * 8
+    labelled = "\ufefftext,label\n" + "the pump leaks,repair\npassword expired,account\n" * 8
     (tmp_path / "labelled.csv").write_text(labelled)
-    more = 'id,text\n1,"the old pump\nleaks"\n2,to be\n3,new password has expired\n'
+    more = '\ufeffid,text\n1,"the old pump\nleaks"\n2,to be\n3,new password has expired\n'
     for expected in ("16 texts, accuracy 1.000 when not seen before\n", ""):
         output, errors = run("train_csv.py", tmp_path / "labelled.csv", tmp_path / "model", input=more)
         rows = list(csv.DictReader(io.StringIO(output, newline="")))
@@ -156,6 +159,8 @@ def test_train_csv(tmp_path):
             "text"
         ] == "the old pump\nleaks"
         assert float(rows[2]["probability"]) > 0.5 and rows[1]["probability"] == "" and errors == expected
+        assert list(rows[0]) == ["id", "text", "label", "probability"]
+    assert run("train_csv.py", code=1)[1].startswith("usage: ")
 
 
 def test_rank_passages(tmp_path):

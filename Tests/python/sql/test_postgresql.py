@@ -408,6 +408,8 @@ def test_an_encoding_that_is_not_utf8(server):
                FROM bertqa_answers('Who slept?', 'Jürgen read. Zoë slept.')"""
         )
         assert row == ["Zoë", "14", "18", "13", "16"]
+        model = shutil.copytree(FIXTURES / "tiny-bert", server.root / "modèle")
+        assert session.value(f"SELECT bertqa_model('answer', {quote(str(model))})") == str(model)
 
 
 def test_match(session):
@@ -417,6 +419,17 @@ def test_match(session):
     )
     for question in "?", "a & b | !c <-> (d", "'x' \\ y:*", "":
         session.execute(f"SELECT bertqa_match({quote(question)}), bertqa_match('simple', {quote(question)})")
+    # A dictionary that gives a word two lexemes.
+    session.execute("BEGIN")
+    session.execute(
+        """CREATE TEXT SEARCH DICTIONARY spelling (
+             TEMPLATE = ispell, DictFile = ispell_sample, AffFile = ispell_sample);
+           CREATE TEXT SEARCH CONFIGURATION spelt (COPY = english);
+           ALTER TEXT SEARCH CONFIGURATION spelt ALTER MAPPING FOR asciiword WITH spelling, english_stem"""
+    )
+    query = "bertqa_match('spelt', 'moon bookings foxes')"
+    assert session.value(f"SELECT {query}") == "'moon' | 'booking' | 'book' | 'fox'"
+    session.execute("ROLLBACK")
 
 
 def test_documentation(server):
@@ -531,6 +544,14 @@ def test_statement_timeout(session, sql):
     assert caught.value.state == CANCELLED
     session.execute("SET statement_timeout = 0")
     assert session.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER
+
+
+@pytest.mark.skipif(int(installation().name) < 17, reason="transaction_timeout: needs PostgreSQL 17")
+def test_transaction_timeout(server):
+    with server.connect() as session:
+        session.execute("SET transaction_timeout = 200")
+        with pytest.raises(SQLError, match="due to transaction timeout"):
+            session.execute(LONG_CALLS[0])
 
 
 def wait_until_active(session, backend):

@@ -124,7 +124,7 @@ def test_redaction(database):
     for arguments, expected in [
         (("all", "label", "", "DK,NO"), "Ada Lovelace, [PHONE]"),
         (("email", "label", "", "DK", "person"), "[person], 80991098"),
-        (("all", "pseudonym", "", "DK", "*"), "[person_1], [PHONE_1]"),
+        (("all", "pseudonym", "", "DK", " * "), "[person_1], [PHONE_1]"),
         (("all", "label", "", "", "location"), "Ada Lovelace, 80991098"),
     ]:
         marks = ", ".join("?" * (1 + len(arguments)))
@@ -275,6 +275,32 @@ def test_joins(database):
         "SELECT count(*) FROM texts, bertqa_answers('Who?', body, 1) AS a, bertqa_answers('Who?', a.answer) AS b"
     )
     assert database.value(both) == 2
+
+
+@pytest.mark.parametrize(
+    "sql, expected",
+    [
+        ("SELECT entity FROM bertqa_patterns('a@b.de, 143-69-1724', 'all,us') WHERE label = 'EMAIL' OR label = 'US_SSN'", ["a@b.de", "143-69-1724"]),
+        ("SELECT answer FROM bertqa_answers('Who slept?', 'Bob slept.') WHERE answer = 'Bob' OR score > 1e9", ["Bob"]),
+        ("SELECT answer FROM texts, bertqa_answers('Who slept?', body) WHERE answer = 'Ann' OR score > 1e9", ["Ann"]),
+        # Parts with arguments of their own: a row that two parts find is one, rows of other arguments are others.
+        (
+            "SELECT entity FROM bertqa_patterns WHERE text = 'a@b.de' AND label = 'EMAIL' OR text = 'a@b.de' AND score > 0"
+            " OR text = 'c@d.de' AND patterns = 'email' ORDER BY 1",
+            ["a@b.de", "c@d.de"],
+        ),
+        # A condition that only another join order could use.
+        (
+            "SELECT a.answer FROM bertqa_answers('Who slept?', 'Bob slept.') AS a,"
+            " bertqa_answers('Who slept?', 'Bob slept.') AS b WHERE a.text = b.text AND b.text = a.text",
+            ["Bob"],
+        ),
+    ],
+)  # fmt: skip
+def test_conditions(database, sql, expected):
+    database.execute("CREATE TABLE texts(body TEXT)")
+    database.execute("INSERT INTO texts VALUES ('Ann slept.'), ('Bob slept.')")
+    assert [value for [value] in database.execute(sql)] == expected
 
 
 def test_match(database):

@@ -11,7 +11,7 @@ import bertqa
 from conftest import FIXTURES, PREFIX
 from extension import TIMEOUT, connect, script
 from samples import ANSWER, APOLLO, FOX, TINY, WHO
-from sqlite import INTERRUPT, SQLError
+from sqlite import INTERRUPT, SQLError, library
 from texts import SPORT
 
 
@@ -114,6 +114,31 @@ def test_interrupts(database, sql):
         database.value("SELECT bertqa_model(?, NULL)", task)  # loading is no part of it
     assert interrupted(database, sql, text) == INTERRUPT
     assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "bertqa_answer('Who?', {})", "bertqa_classify({})", "bertqa_embed({})", "bertqa_tokens({})",
+        "bertqa_match({})", "bertqa_redact({})", "bertqa_redact({}, 'all', 'label', '', '', '*')",
+        "bertqa_answer_all('Who?', {})",
+    ],
+)  # fmt: skip
+def test_an_interrupted_call_has_no_result(database, call):
+    """The interrupt comes before the call. SQLite itself notices one only after a result would be seen."""
+    seen = []
+
+    def interrupted(result, arguments):
+        database.interrupt()
+        library.sqlite3_result_value(result, arguments[0])
+
+    database.define("interrupted", interrupted)
+    database.define("see", lambda result, arguments: seen.append(result))
+    database.execute("SELECT see(1)")
+    assert seen.pop()
+    with pytest.raises(SQLError) as caught:
+        database.execute(f"SELECT see({call.format('interrupted(?)')})", SPORT * 2000)
+    assert caught.value.code == INTERRUPT and not seen
 
 
 # Threads and processes

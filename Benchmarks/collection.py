@@ -231,7 +231,7 @@ def hits(database, count, *paths):
     with bertqa.Collection(database) as notes, bertqa.Collection(database) as by_words:
         by_words._fingerprint = lambda: None
         by_meaning = bertqa.Collection(database)
-        by_meaning._words = lambda *_: []
+        by_meaning._set_words = lambda _: None
         notes.ask("Who?")
         for source, each in asked.items():
             found, right = collections.defaultdict(list), 0
@@ -264,44 +264,49 @@ def hits(database, count, *paths):
 
 
 def reciprocal(flatness):
-    def score(cosines, words):
-        by_cosine, by_words = cosines.argsort()[::-1].argsort(), words.argsort(kind="stable")[::-1].argsort()
-        return 1 / (flatness + by_cosine) + (words > 0) / (flatness + by_words)
+    def score(cosines, bm25, *_):
+        by_cosine, by_words = cosines.argsort()[::-1].argsort(), bm25.argsort(kind="stable")[::-1].argsort()
+        return 1 / (flatness + by_cosine) + (bm25 > 0) / (flatness + by_words)
 
     return score
 
 
-def weighted(weight, power):
-    return lambda cosines, words: cosines + weight * (words / max(words.max(), 1e-9)) ** power
+def share_of_best(weight, power):
+    return lambda cosines, bm25, *_: cosines + weight * (bm25 / max(bm25.max(), 1e-9)) ** power
 
 
-def in_parts(count):
-    """The scores of a collection in parts: words count as a share of the best of each part."""
-
-    def score(cosines, words):
-        part = numpy.arange(len(words)) % count
-        best = numpy.array([max(words[part == number].max(initial=0), 1e-9) for number in range(count)])
-        return cosines + 0.25 * (words / best[part]) ** 2
-
-    return score
+def coverage(weight, power):
+    return lambda cosines, _, coverages, __: cosines + weight * coverages**power
 
 
 FUSIONS = {
-    "words": lambda cosines, words: words,
-    "vectors": lambda cosines, words: cosines,
+    "BM25": lambda cosines, bm25, *_: bm25,
+    "coverage": lambda cosines, bm25, coverages, _: coverages,
+    "vectors": lambda cosines, *_: cosines,
     "reciprocal ranks, 10": reciprocal(10),
     "reciprocal ranks, 60": reciprocal(60),
-    "in 10 parts": in_parts(10),
+    "cosine + 0.25 BM25's share^2": share_of_best(0.25, 2),
+    "in 10 parts": lambda cosines, bm25, _, in_parts: cosines + 0.4 * in_parts**2,
     **{
-        f"cosine + {weight} share^{power}": weighted(weight, power)
-        for weight in (0.15, 0.2, 0.25, 0.3)
-        for power in (1, 2, 3, 4)
+        f"cosine + {weight} coverage^{power}": coverage(weight, power)
+        for weight in (0.2, 0.3, 0.4, 0.5, 0.6)
+        for power in (1, 1.5, 2, 3)
     },
 }
 
 
+def covered(rows, words, count):
+    """The share of a question's words that each of COUNT rows has, by inverse document frequency.
+    rows, words: the row and the word of each match."""
+    words = numpy.unique(words, return_inverse=True)[1]
+    found = numpy.bincount(words)
+    weights = numpy.log(1 + (count - found + 0.5) / (found + 0.5))
+    return numpy.bincount(rows, weights[words], count) / max(weights.sum(), 1e-9)
+
+
 def fusion(database, count, *paths):
     import bertqa
+    from bertqa import _collection
 
     numbers, asked = documents(database, paths), questions(paths, int(count))
     with bertqa.Collection(database) as notes:
@@ -318,19 +323,27 @@ def fusion(database, count, *paths):
             block = numpy.frombuffer(data, numpy.int8).reshape(number, -1).astype(numpy.float32)
             rows.append(block * numpy.frombuffer(scales, "<f4")[:, None])
         ids, vectors = numpy.array(ids), numpy.concatenate(rows)
-        position = {id: index for index, id in enumerate(ids.tolist())}
+        best_words = "SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT 200"
         for source, each in asked.items():
             found = collections.defaultdict(list)
             for question, context, answers in each:
                 right_places = places(numbers, context, answers)
                 query = notes._embedding().embed(question, prompt_name="query")
                 cosines = vectors @ numpy.array(query, numpy.float32)
-                words = numpy.zeros(len(ids))
-                for id, score in notes._words(match(question), (None, None)):
-                    words[position[id]] = score
-                chosen = numpy.union1d(numpy.argpartition(-cosines, 200)[:200], words.nonzero()[0])
+                bm25, in_parts = numpy.zeros(len(ids)), numpy.zeros(len(ids))
+                for id, score in connection.execute(best_words, (match(question),)):
+                    bm25[numpy.searchsorted(ids, id)] = score
+                matches = connection.execute(_collection._sql(_collection._WORDS), (match(question),)).fetchall()
+                matches = numpy.array(matches, numpy.int64).reshape(-1, 2)
+                row, words = numpy.searchsorted(ids, matches[:, 0]), matches[:, 1]
+                for part in range(10):
+                    here = row % 10 == part
+                    in_parts[part::10] = covered(row[here] // 10, words[here], len(in_parts[part::10]))
+                coverages = covered(row, words, len(ids))
                 for name, score in FUSIONS.items():
-                    order = chosen[numpy.argsort(-score(cosines[chosen], words[chosen]), kind="stable")][:20]
+                    scores = score(cosines, bm25, coverages, in_parts)
+                    order = numpy.argpartition(-scores, 20)[:20]
+                    order = order[numpy.argsort(-scores[order], kind="stable")]
                     best = [place[id] for id in ids[order].tolist()]
                     found[name].append(rank(best, right_places))
             print(f"{source}: {len(each)} questions, every other one; among 1, 5, 20, then those of the others")
@@ -339,7 +352,7 @@ def fusion(database, count, *paths):
                 shares = (
                     f"{sum(r < most for r in half) / len(half):.3f}" for half in halves for most in (1, 5, 20)
                 )
-                print(f"  {name:24}", *shares, flush=True)
+                print(f"  {name:28}", *shares, flush=True)
 
 
 def match(question):

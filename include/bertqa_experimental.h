@@ -555,11 +555,11 @@ enum {
   BERTQA_COLLECTION_CREATE = 0,
   /* The model of the vectors: fingerprint, length, name. No row if the collection has none. */
   BERTQA_COLLECTION_MODEL = 1,
-  /* ?1 a query, ?2 a GLOB pattern of paths or NULL, ?3 a JSON object with a GLOB pattern for each field
-   * that matters, or NULL: id and BM25 score of the passages that match best. */
+  /* ?1 the query of bertqa_search_query: the id of each passage that has a word of the query, and the word's
+   * index there. A passage has a row for each of its words. */
   BERTQA_COLLECTION_WORDS = 2,
-  /* ?1 and ?2 as ?2 and ?3 above: first and last id of each run of passages of such documents,
-   * ascending. */
+  /* ?1 a GLOB pattern of paths or NULL, ?2 a JSON object with a GLOB pattern for each field that matters, or
+   * NULL: first and last id of each run of passages of such documents, ascending. */
   BERTQA_COLLECTION_ALLOWED = 3,
   /* All vectors: first, count, rows, scales. */
   BERTQA_COLLECTION_VECTORS = 4,
@@ -642,34 +642,35 @@ void bertqa_search_free(bertqa_search *search);
 /* Returns an FTS5 query that matches any of the question's words; lives as long as the search. */
 const char *bertqa_search_query(const bertqa_search *search);
 
-/* From now on, only vectors of the passages first ... last, and of other calls' ranges, count. Ranges
- * ascend.
+/* Restricts the search to the passages first ... last, and those of other calls. Ranges ascend. Call it before
+ * vectors are added.
  * Errors: INVALID_ARGUMENT, OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_search_allow(bertqa_search *search, int64_t first,
                                                     int64_t last);
 
-/* Sets the passages that the query finds, before vectors are added: the first 200 count.
- * ids, scores: [count], best first; one without a positive, finite score is omitted.
- * Errors: INVALID_ARGUMENT, TOO_LARGE. */
+/* Sets the passages that have words of the question, before vectors are added.
+ * ids, words: [count], the rows of BERTQA_COLLECTION_WORDS in any order.
+ * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_search_set_words(bertqa_search *search, const int64_t *ids,
-                                                        const double *scores, size_t count);
+                                                        const int32_t *words, size_t count);
 
-/* Adds the vectors of the passages first, first + 1, ...: all rows are compared with the question's.
+/* Adds the vectors of the passages first, first + 1, ..., which are above those of the call before: all rows
+ * are compared with the question's.
  * rows: [count][length of the vectors], row_bytes in all; scales: [count].
- * Errors: INVALID_ARGUMENT (row_bytes; scales whose products are not finite), WRONG_MODEL (a search by words
+ * Errors: INVALID_ARGUMENT (first; row_bytes; scales whose products are not finite), WRONG_MODEL (a search by words
  * only), TOO_LARGE, OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_search_add_vectors(bertqa_search *search, int64_t first,
                                                           size_t count, const int8_t *rows,
                                                           size_t row_bytes, const float *scales);
 
-/* Writes the best passages, best first, and returns their number, at most count. The scores, at most 1,
- * compare the passages of one search.
+/* Writes the best passages, best first, and returns their number, at most count and at most 1000. The scores,
+ * at most 1, compare the passages of one search.
  * ids, scores: [count]. */
 size_t bertqa_search_best(const bertqa_search *search, size_t count, int64_t *ids, double *scores);
 
 /* Returns the score by which a search orders passages, for hosts that compare words and vectors
- * themselves. cosine: that of the vectors of passage and question. share: the passage's score by words
- * as a share of the best passage's, 0 to 1. */
+ * themselves. cosine: that of the vectors of passage and question. share: the share of the question's words
+ * that the passage has, weighted by their inverse document frequency, 0 to 1. */
 double bertqa_search_score(double cosine, double share);
 
 /* Answers the search's question on its best passages, as bertqa_answer_documents does, but in the search's

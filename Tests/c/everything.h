@@ -167,8 +167,9 @@ static void search(const bertqa_context *context) {
                bertqa_search_create(context, "the dog", 7, fingerprint, needed, NULL, &found));
   CHECK(strcmp(bertqa_search_query(found), "\"dog\"") == 0);
   int64_t ids[2] = {8, 0};
-  double scores[2] = {1, 0};
-  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(found, ids, scores, 1));
+  double scores[2];
+  const int32_t word = 0;
+  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(found, ids, &word, 1));
   CHECK_STATUS(BERTQA_OK, bertqa_search_allow(found, 7, 8));
   CHECK_STATUS(BERTQA_OK, bertqa_search_add_vectors(found, 7, 2, rows, 2 * size, scales));
   CHECK(bertqa_search_best(found, 2, ids, scores) == 2 && ids[0] + ids[1] == 15 &&

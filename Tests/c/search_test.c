@@ -59,12 +59,14 @@ static void test_vectors(void) {
 }
 
 static void test_search(void) {
-  bertqa_search *search = new_search("Who? \"the\" DOG*");
-  CHECK(strcmp(bertqa_search_query(search), "\"DOG\"") == 0);
+  bertqa_search *search = new_search("Who? \"the\" DOG* barks");
+  CHECK(strcmp(bertqa_search_query(search), "\"DOG\" OR \"barks\"") == 0);
   int8_t rows[2 * LENGTH] = {1};
   const float scales[2] = {1, 1};
-  int64_t ids[4] = {1, 2};
-  double scores[4] = {2, 1};
+  int64_t ids[4];
+  double scores[4];
+  const int64_t passages[] = {1, 1, 2};
+  const int32_t words[] = {0, 1, 1};
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
                bertqa_search_add_vectors(search, 1, 2, rows, LENGTH, scales));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
@@ -74,15 +76,17 @@ static void test_search(void) {
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
                bertqa_search_add_vectors(search, INT64_MAX, 2, rows, 2 * LENGTH, scales));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_allow(search, 2, 1));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_set_words(search, NULL, scores, 1));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_set_words(search, NULL, words, 1));
   CHECK(bertqa_search_best(search, 4, ids, scores) == 0 &&
         bertqa_search_best(NULL, 4, ids, scores) == 0);
-  ids[0] = 1, ids[1] = 2, scores[0] = 2, scores[1] = 1;
-  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(search, ids, scores, 2));
+  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(search, passages, words, 3));
   CHECK_STATUS(BERTQA_OK, bertqa_search_allow(search, 1, 1));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_allow(search, 1, 5));
   CHECK_STATUS(BERTQA_OK, bertqa_search_add_vectors(search, 1, 2, rows, 2 * LENGTH, scales));
-  CHECK(bertqa_search_best(search, 4, ids, scores) == 2 && ids[0] == 1 && scores[0] <= 1);
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
+               bertqa_search_add_vectors(search, 2, 1, rows, LENGTH, scales));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_set_words(search, passages, words, 3));
+  CHECK(bertqa_search_best(search, 4, ids, scores) == 1 && ids[0] == 1 && scores[0] <= 1);
   CHECK(bertqa_search_score(1, 1) == 1 && bertqa_search_score(0, 0) == 0);
   CHECK(bertqa_search_score(0.5, 0.9) > bertqa_search_score(0.5, 0.8) &&
         bertqa_search_score(0.6, 0.8) > bertqa_search_score(0.5, 0.8));

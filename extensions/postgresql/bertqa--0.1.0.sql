@@ -114,7 +114,7 @@ CREATE FUNCTION bertqa_search_score(cosine double precision, share double precis
 AS 'MODULE_PATHNAME', 'bertqa_pg_search_score' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION bertqa_search_score(double precision, double precision) IS
-'orders passages by the cosine of their vector and by the rank of their words as a share of the best one''s';
+'orders passages by the cosine of their vector and by the share of the question''s words that they have';
 
 CREATE FUNCTION bertqa_tokens(
   document text, OUT id integer, OUT piece text, OUT start_byte bigint, OUT end_byte bigint
@@ -151,6 +151,7 @@ DECLARE
   kind text;
   kind_schema regnamespace;
   query tsquery;
+  asked text[] := tsvector_to_array(to_tsvector(configuration, question));
   vector real[];
   cosine text;
   distance text;
@@ -180,14 +181,16 @@ BEGIN
       SELECT r, ts_rank(r.%1$I, $1, 1) AS rank, %2$s AS cosine FROM %4$s AS r WHERE r.%1$I @@ $1
       ORDER BY rank DESC FETCH FIRST 200 ROWS WITH TIES),
     near AS MATERIALIZED (
-      SELECT r, CASE WHEN r.%1$I @@ $1 THEN ts_rank(r.%1$I, $1, 1) ELSE 0 END AS rank, %2$s AS cosine FROM %4$s AS r
+      SELECT r, %2$s AS cosine FROM %4$s AS r
       WHERE r.%5$I IS NOT NULL
         AND (r.%1$I @@ $1 AND ts_rank(r.%1$I, $1, 1) >= (SELECT min(rank) FROM found)) IS NOT TRUE
       ORDER BY %3$s LIMIT 200)
-    SELECT (r).* FROM (SELECT * FROM found UNION ALL SELECT * FROM near) AS both_orders
-    ORDER BY %6$s.bertqa_search_score(cosine, coalesce(rank / (SELECT max(rank) FROM found), 0)) DESC LIMIT $3
+    SELECT (r).* FROM (SELECT r, cosine FROM found UNION ALL SELECT r, cosine FROM near) AS both_orders
+    ORDER BY %6$s.bertqa_search_score(cosine, coalesce(
+      (SELECT count(*) FROM unnest($4) AS word WHERE word = ANY(tsvector_to_array((r).%1$I)))
+        / nullif(cardinality($4), 0)::double precision, 0)) DESC LIMIT $3
     $query$, words[1], cosine, distance, relation, vectors[1], own)
-  USING query, vector, k;
+  USING query, vector, k, asked;
 END
 $function$;
 

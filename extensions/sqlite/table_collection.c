@@ -6,7 +6,7 @@
 
 SQLITE_EXTENSION_INIT3
 
-enum { DEFAULT_FOUND = 10, READ = 20, MOST = 1000, MOST_WORDS = 200 };
+enum { DEFAULT_FOUND = 10, READ = 20, MOST = 1000 };
 
 /* The columns of a passage in the rows of both tables, and of BERTQA_COLLECTION_PASSAGE. */
 enum { TEXT, START, END, LINE, PATH, NAME, TITLE, FIELDS, PASSAGE_COLUMNS };
@@ -112,34 +112,48 @@ static int is_object(bertqa_text json) {
   return first < json.length && json.text[first] == '{';
 }
 
-static void bind_filter(sqlite3_stmt *statement, int first, filter filter) {
-  sqlite3_bind_text(statement, first, filter.path.text, (int)filter.path.length, SQLITE_STATIC);
-  sqlite3_bind_text(statement, first + 1, filter.fields.text, (int)filter.fields.length,
-                    SQLITE_STATIC);
+/* The rows of BERTQA_COLLECTION_WORDS. */
+typedef struct matches {
+  int64_t *ids;
+  int32_t *words;
+  size_t count, room;
+} matches;
+
+static int add_match(matches *matches, sqlite3_stmt *row) {
+  if (matches->count == matches->room) {
+    size_t room = 2 * matches->room + 256;
+    int64_t *ids = sqlite3_realloc64(matches->ids, room * sizeof *ids);
+    if (ids == NULL) return SQLITE_NOMEM;
+    matches->ids = ids;
+    int32_t *words = sqlite3_realloc64(matches->words, room * sizeof *words);
+    if (words == NULL) return SQLITE_NOMEM;
+    matches->words = words;
+    matches->room = room;
+  }
+  matches->ids[matches->count] = sqlite3_column_int64(row, 0);
+  matches->words[matches->count++] = sqlite3_column_int(row, 1);
+  return SQLITE_OK;
 }
 
-static int add_words(sqlite3 *database, bertqa_search *search, filter filter, char **message) {
+static int set_words(sqlite3 *database, bertqa_search *search, char **message) {
   sqlite3_stmt *words;
   int code = prepare(database, BERTQA_COLLECTION_WORDS, &words, message);
   if (code != SQLITE_OK) return code;
-  int64_t ids[MOST_WORDS];
-  double scores[MOST_WORDS];
-  size_t count = 0;
+  matches matches = {0};
   sqlite3_bind_text(words, 1, bertqa_search_query(search), -1, SQLITE_TRANSIENT);
-  bind_filter(words, 2, filter);
-  while (count < MOST_WORDS && (code = sqlite3_step(words)) == SQLITE_ROW) {
-    ids[count] = sqlite3_column_int64(words, 0);
-    scores[count++] = sqlite3_column_double(words, 1);
+  while (code == SQLITE_OK && (code = sqlite3_step(words)) == SQLITE_ROW) {
+    code = add_match(&matches, words);
   }
-  bertqa_status status = bertqa_search_set_words(search, ids, scores, count);
-  if (status != BERTQA_OK) {
-    code = failed_call(status, message);
-  } else if (code != SQLITE_DONE && code != SQLITE_ROW) {
+  if (code == SQLITE_DONE) {
+    bertqa_status status =
+        bertqa_search_set_words(search, matches.ids, matches.words, matches.count);
+    code = status == BERTQA_OK ? SQLITE_OK : failed_call(status, message);
+  } else if (code != SQLITE_NOMEM) {
     code = failed_sql(database, code, message);
-  } else {
-    code = SQLITE_OK;
   }
   sqlite3_finalize(words);
+  sqlite3_free(matches.ids);
+  sqlite3_free(matches.words);
   return code;
 }
 
@@ -164,7 +178,7 @@ static int add_block(sqlite3_stmt *vectors, bertqa_search *search, char **messag
   return status == BERTQA_OK ? SQLITE_OK : failed_call(status, message);
 }
 
-/* Restricts the vectors to those of the documents that may be found; none tells if there are no such. */
+/* Restricts a search to the documents that may be found; none tells if there are no such. */
 static int allow(sqlite3 *database, bertqa_search *search, filter filter, int *none,
                  char **message) {
   *none = 0;
@@ -172,7 +186,8 @@ static int allow(sqlite3 *database, bertqa_search *search, filter filter, int *n
   sqlite3_stmt *allowed;
   int code = prepare(database, BERTQA_COLLECTION_ALLOWED, &allowed, message);
   if (code != SQLITE_OK) return code;
-  bind_filter(allowed, 1, filter);
+  sqlite3_bind_text(allowed, 1, filter.path.text, (int)filter.path.length, SQLITE_STATIC);
+  sqlite3_bind_text(allowed, 2, filter.fields.text, (int)filter.fields.length, SQLITE_STATIC);
   *none = 1;
   bertqa_status status = BERTQA_OK;
   while (status == BERTQA_OK && (code = sqlite3_step(allowed)) == SQLITE_ROW) {
@@ -189,10 +204,7 @@ static int allow(sqlite3 *database, bertqa_search *search, filter filter, int *n
   return code;
 }
 
-static int add_vectors(sqlite3 *database, bertqa_search *search, filter filter, char **message) {
-  int none;
-  int allowing = allow(database, search, filter, &none, message);
-  if (allowing != SQLITE_OK || none) return allowing;
+static int add_vectors(sqlite3 *database, bertqa_search *search, char **message) {
   sqlite3_stmt *vectors;
   int code = prepare(database, BERTQA_COLLECTION_VECTORS, &vectors, message);
   if (code != SQLITE_OK) return code;
@@ -293,8 +305,10 @@ static int find(connection *connection, const bertqa_text *texts, int32_t k, int
     memset(rows, 0, sizeof *rows);
     code = begin(connection, texts[0], call, &has_vectors, &search, message);
   }
-  if (code == SQLITE_OK) code = add_words(database, search, filter, message);
-  if (code == SQLITE_OK && has_vectors) code = add_vectors(database, search, filter, message);
+  int none = 0;
+  if (code == SQLITE_OK) code = allow(database, search, filter, &none, message);
+  if (code == SQLITE_OK && !none) code = set_words(database, search, message);
+  if (code == SQLITE_OK && !none && has_vectors) code = add_vectors(database, search, message);
   const int32_t wanted = is_asked ? READ : k > 0 ? k : DEFAULT_FOUND;
   if (code == SQLITE_OK) code = read_passages(database, search, wanted, rows, message);
   if (code == SQLITE_OK && is_asked) code = answer(connection, search, k, call, rows, message);

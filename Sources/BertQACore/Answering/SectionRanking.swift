@@ -36,7 +36,7 @@ struct SectionRanking {
       for term in counts.indices where counts[term] > 0 { sectionsWithTerm[term] += 1 }
     }
     let total = Double(sections.count)
-    let inverseFrequency = sectionsWithTerm.map { log(1 + (total - Double($0) + 0.5) / (Double($0) + 0.5)) }
+    let weights = sectionsWithTerm.map { inverseDocumentFrequency(Double($0), of: total) }
     let meanLength = Double(tokenCount) / total
     return try sections.checkedMap(poll) { section throws(BertQAError) in
       try monitor?.check()
@@ -45,7 +45,7 @@ struct SectionRanking {
       var score = 0.0
       for term in counts.indices {
         let frequency = Double(counts[term])
-        score += inverseFrequency[term] * frequency * (Self.k1 + 1) / (frequency + norm)
+        score += weights[term] * frequency * (Self.k1 + 1) / (frequency + norm)
       }
       return score
     }

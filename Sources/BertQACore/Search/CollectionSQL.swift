@@ -24,17 +24,14 @@ package enum CollectionSQL: Int32, CaseIterable {
     switch self {
     case .create: Self.tables
     case .model: "SELECT fingerprint, length, name FROM model"
-    // Of equal ranks the earlier passage. A field that a document lacks matches nothing.
+    // The query's words are quoted and joined by OR: with commas, they are JSON.
     case .words:
       """
-      SELECT rowid, -rank FROM words WHERE words MATCH ?1 AND (?2 IS NULL AND ?3 IS NULL OR rowid IN (
-        SELECT p.id FROM passages p JOIN documents d ON d.id = p.document LEFT JOIN files f ON f.id = d.file
-        WHERE (?2 IS NULL OR coalesce(f.path, d.name) GLOB ?2)
-          AND NOT EXISTS (SELECT 1 FROM json_each(?3) w WHERE NOT EXISTS (
-            SELECT 1 FROM json_each(d.fields) v WHERE v.key = w.key AND v.atom GLOB w.atom))))
-      ORDER BY rank, rowid LIMIT 200
+      SELECT w.rowid, q.key FROM json_each('[' || replace(?1, '" OR "', '","') || ']') q
+        JOIN words w ON w.words MATCH '"' || q.value || '"'
       """
     // Runs of ids: if another program wrote meanwhile, its passages are between those of a long document.
+    // A field that a document lacks matches nothing.
     case .allowed:
       """
       SELECT min(id), max(id) FROM (

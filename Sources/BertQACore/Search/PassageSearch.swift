@@ -1,7 +1,7 @@
 /// A search of a collection's passages by the words and by the meaning of a question.
 ///
-/// The caller holds the passages. It adds those that a full-text search with `query` finds, then the vectors of all
-/// passages, and takes the best.
+/// The caller holds the passages. It adds those that have each word of `query`, then the vectors of all passages by
+/// ascending id, and takes the best.
 package final class PassageSearch {
   package struct Hit: Equatable {
     package let id: Int64
@@ -11,7 +11,7 @@ package final class PassageSearch {
   }
 
   package let question: [UInt8]
-  /// FTS5's query for the question's words.
+  /// FTS5's query for any of the question's words.
   package let query: [UInt8]
   /// The length of a vector; 0: the search is by words only.
   package var vectorLength: Int { vector?.length ?? 0 }
@@ -20,28 +20,22 @@ package final class PassageSearch {
   private let threads: Int
   /// Empty: all passages. Ranges of ids that may be found.
   private var allowed: [ClosedRange<Int64>] = []
-  /// The passages that the full-text search found, by ascending id.
-  private var byWords: [WordMatch] = []
-  private var byMeaning = BestRows()
+  /// The passages with words of the question, by ascending id. Those before `next` are among `hits`.
+  private var words: [WordCoverage] = []
+  private var next = 0
+  /// The end of the last vectors.
+  private var end = Int64.min
+  private var hits = BestHits()
 
-  private struct WordMatch {
-    let id: Int64
-    /// BM25.
-    let score: Double
-    /// The cosine of its vector and the question's; 0 if it has none.
-    var cosine: Float = 0
-  }
-
-  /// The number of passages that count in each of the two rankings.
-  package static let depth = 200
-  /// Words count mainly for passages that have clearly more of them than others. `Benchmarks/collection.py fusion`
-  /// compares other weights and powers.
-  private static let wordWeight = 0.25
+  /// The highest number of hits.
+  package static let depth = 1000
+  /// `Benchmarks/collection.py fusion` compares other weights and powers.
+  private static let wordWeight = 0.4
 
   /// Returns a passage's score, at most 1.
   /// - Parameters:
   ///   - cosine: that of its vector and the question's.
-  ///   - share: its BM25 score, or another, as a share of the best passage's.
+  ///   - share: the share of the question's words that it has.
   package static func score(cosine: Double, share: Double) -> Double {
     (cosine + wordWeight * share * share) / (1 + wordWeight)
   }
@@ -66,8 +60,8 @@ package final class PassageSearch {
     try self.init(question: question, vector: nil, threads: 1, call: call)
   }
 
-  /// Restricts the vectors' rows to the passages `first` ... `last` and those of other calls. Ranges must ascend
-  /// without overlaps.
+  /// Restricts the search to the passages `first` ... `last` and those of other calls. Ranges must ascend without
+  /// overlaps.
   package func allow(first: Int64, last: Int64) throws(BertQAError) {
     guard first <= last else {
       throw BertQAError(.invalidArgument, argument: "last", "is \(last), which is below first, \(first)")
@@ -80,14 +74,20 @@ package final class PassageSearch {
     allowed.append(first...last)
   }
 
-  /// Sets the passages that the full-text search found, at most `depth` of them, before any vectors.
-  /// - Parameter matches: passages with their BM25 scores, which are positive and the higher the better.
-  package func setWords(_ matches: [(id: Int64, score: Double)]) {
-    byWords = matches.prefix(Self.depth).filter { $0.score > 0 && $0.score.isFinite }
-      .map { WordMatch(id: $0.id, score: $0.score) }.sorted { $0.id < $1.id }
+  /// Sets the passages that have words of the question, before any vectors.
+  /// - Parameters:
+  ///   - ids: [count] passages.
+  ///   - words: [count] the index in `query` of a word that the passage has.
+  package func setWords(
+    ids: UnsafePointer<Int64>, words: UnsafePointer<Int32>, count: Int
+  ) throws(BertQAError) {
+    guard end == .min else {
+      throw BertQAError(.invalidArgument, argument: "ids", "come after vectors: set the words before them")
+    }
+    self.words = try WordCoverage.list(ids: ids, words: words, count: count)
   }
 
-  /// Adds the vectors of the passages `first` ... `first + count - 1`.
+  /// Adds the vectors of the passages `first` ... `first + count - 1`, all above those of the call before.
   /// - Parameters:
   ///   - rows: [count][vectorLength]
   ///   - scales: [count]
@@ -101,6 +101,12 @@ package final class PassageSearch {
     if overflow {
       throw BertQAError(.invalidArgument, argument: "first", "is \(first), too high for \(count) rows")
     }
+    guard first >= self.end else {
+      throw BertQAError(
+        .invalidArgument, argument: "first",
+        "is \(first), but must be at least \(self.end): vectors ascend and do not overlap")
+    }
+    defer { self.end = end }
     if allowed.isEmpty { return try compare(vector, first..<end, first, rows, scales) }
     var index = allowed.partitioningIndex { $0.upperBound >= first }
     while index < allowed.count, allowed[index].lowerBound < end {
@@ -123,61 +129,57 @@ package final class PassageSearch {
         rows: rows + skipped * vector.length, scales: scales + skipped, count: ids.count, products: base,
         threads: threads)
     }
-    for (index, product) in products.enumerated() {
+    // Passages without vectors.
+    while next < words.count, words[next].id < ids.lowerBound {
+      add(words[next], to: &hits)
+      next += 1
+    }
+    for (id, product) in zip(ids, products) {
       guard product.isFinite else {
         throw BertQAError(
-          .invalidArgument, argument: "scales",
-          "give passage \(ids.lowerBound + Int64(index)) a score that is not a finite number")
+          .invalidArgument, argument: "scales", "give passage \(id) a score that is not a finite number")
       }
-      byMeaning.add(ids.lowerBound + Int64(index), product)
-    }
-    var match = byWords.partitioningIndex { $0.id >= ids.lowerBound }
-    while match < byWords.count, byWords[match].id < ids.upperBound {
-      byWords[match].cosine = products[Int(byWords[match].id - ids.lowerBound)]
-      match += 1
+      var share = 0.0
+      if next < words.count, words[next].id == id {
+        share = words[next].share
+        next += 1
+      }
+      hits.add(Hit(id: id, score: Self.score(cosine: Double(product), share: share)))
     }
   }
 
-  /// Returns the best passages of both rankings, best first; of equals, the lower id first.
+  /// Adds a passage without a vector, if it is allowed.
+  private func add(_ passage: WordCoverage, to hits: inout BestHits) {
+    let index = allowed.partitioningIndex { $0.upperBound >= passage.id }
+    guard allowed.isEmpty || index < allowed.count && allowed[index].contains(passage.id) else { return }
+    let share = passage.share
+    hits.add(Hit(id: passage.id, score: vector == nil ? share : Self.score(cosine: 0, share: share)))
+  }
+
+  /// Returns the best passages, at most `depth`, best first; of equals, the lower id first.
   package func best(_ count: Int) -> [Hit] {
-    let highest = byWords.lazy.map(\.score).max() ?? 1
-    var scores: [Int64: Double] = [:]
-    if vector == nil {
-      for match in byWords { scores[match.id] = match.score / highest }
-    } else {
-      for row in byMeaning.best() { scores[row.id] = Self.score(cosine: Double(row.product), share: 0) }
-      for match in byWords {
-        scores[match.id] = Self.score(cosine: Double(match.cosine), share: match.score / highest)
-      }
-    }
-    return scores.map { Hit(id: $0.key, score: $0.value) }
-      .sorted { ($0.score, $1.id) > ($1.score, $0.id) }.prefix(count).map { $0 }
+    var hits = hits
+    for passage in words[next...] { add(passage, to: &hits) }
+    return Array(hits.sorted().prefix(count))
   }
 }
 
-/// The rows with the highest products.
-private struct BestRows {
-  private var rows: [(id: Int64, product: Float)] = []
-  /// A row below it is not among the best.
-  private var least = -Float.infinity
+/// The passages with the highest scores, added by ascending id.
+private struct BestHits {
+  private var hits: [PassageSearch.Hit] = []
+  /// The lowest score of as many as are kept: equal ones that come later have higher ids.
+  private var least = -Double.infinity
 
-  mutating func add(_ id: Int64, _ product: Float) {
-    guard product > least else { return }
-    rows.append((id, product))
-    if rows.count >= 4 * PassageSearch.depth { reduce() }
+  mutating func add(_ hit: PassageSearch.Hit) {
+    guard hit.score > least else { return }
+    hits.append(hit)
+    guard hits.count >= 4 * PassageSearch.depth else { return }
+    hits = sorted()
+    if let last = hits.last { least = last.score }
   }
 
-  private mutating func reduce() {
-    rows.sort { ($0.product, $1.id) > ($1.product, $0.id) }
-    rows.removeSubrange(min(rows.count, PassageSearch.depth)...)
-    if rows.count == PassageSearch.depth, let last = rows.last { least = last.product }
-  }
-
-  /// Best first; of equals, the lower id first.
-  func best() -> [(id: Int64, product: Float)] {
-    var copy = self
-    copy.reduce()
-    return copy.rows
+  func sorted() -> [PassageSearch.Hit] {
+    Array(hits.sorted { ($0.score, $1.id) > ($1.score, $0.id) }.prefix(PassageSearch.depth))
   }
 }
 

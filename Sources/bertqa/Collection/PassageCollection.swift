@@ -141,11 +141,9 @@ final class PassageCollection {
     var hits: [Hit] = []
     // Of one state of the collection, which others may change meanwhile.
     try database.transaction("BEGIN") { () throws(ToolError) in
-      let words = try database.statement(Self.sql(.words), [.text(search.query)] + filter.values)
-      var matches: [(id: Int64, score: Double)] = []
-      while try words.next() { matches.append((words.integer(0) ?? 0, words.double(1))) }
-      search.setWords(matches)
-      if search.vectorLength > 0 { try addVectors(to: search, filter) }
+      guard try allow(filter, in: search) else { return }
+      try setWords(of: search)
+      if search.vectorLength > 0 { try addVectors(to: search) }
       for hit in search.best(count) { hits.append(Hit(score: hit.score, passage: try passage(hit.id))) }
     }
     return (search, hits)
@@ -180,19 +178,39 @@ final class PassageCollection {
     }
   }
 
-  private func addVectors(to search: PassageSearch, _ filter: DocumentFilter) throws(ToolError) {
-    if !filter.isEmpty {
-      let allowed = try database.statement(Self.sql(.allowed), filter.values)
-      var isAny = false
-      while try allowed.next() {
-        let (first, last) = (allowed.integer(0) ?? 0, allowed.integer(1) ?? 0)
-        try pass("the passages of a document") { () throws(BertQAError) in
-          try search.allow(first: first, last: last)
-        }
-        isAny = true
+  /// Restricts a search to the passages of some documents. Returns false if there are none.
+  private func allow(_ filter: DocumentFilter, in search: PassageSearch) throws(ToolError) -> Bool {
+    if filter.isEmpty { return true }
+    let allowed = try database.statement(Self.sql(.allowed), filter.values)
+    var isAny = false
+    while try allowed.next() {
+      let (first, last) = (allowed.integer(0) ?? 0, allowed.integer(1) ?? 0)
+      try pass("the passages of a document") { () throws(BertQAError) in
+        try search.allow(first: first, last: last)
       }
-      guard isAny else { return }
+      isAny = true
     }
+    return isAny
+  }
+
+  private func setWords(of search: PassageSearch) throws(ToolError) {
+    let rows = try database.statement(Self.sql(.words), [.text(search.query)])
+    var (ids, words): ([Int64], [Int32]) = ([], [])
+    while try rows.next() {
+      ids.append(rows.integer(0) ?? 0)
+      words.append(Int32(truncatingIfNeeded: rows.integer(1) ?? 0))
+    }
+    try pass("the words") { () throws(BertQAError) in
+      try ids.withElements { ids throws(BertQAError) in
+        try words.withElements { words throws(BertQAError) in
+          guard let ids = ids.baseAddress, let base = words.baseAddress else { return }
+          try search.setWords(ids: ids, words: base, count: words.count)
+        }
+      }
+    }
+  }
+
+  private func addVectors(to search: PassageSearch) throws(ToolError) {
     let vectors = try database.statement(Self.sql(.vectors))
     defer { vectors.end() }
     while try vectors.next() {

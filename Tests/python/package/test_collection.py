@@ -233,10 +233,10 @@ def test_the_first_passages_decide_about_vectors(tmp_path):
 def test_a_search_is_of_one_state(path, monkeypatch):
     """Another program replaces all documents between a search's statements."""
     with bertqa.Collection(path) as notes:
-        words = notes._words
+        set_words = notes._set_words
 
-        def replaced(*arguments):
-            found = words(*arguments)
+        def replaced(search):
+            set_words(search)
             with bertqa.Collection(path) as other:
                 other._database.execute("PRAGMA busy_timeout = 0")
                 for name, text in TEXTS.items():
@@ -246,10 +246,9 @@ def test_a_search_is_of_one_state(path, monkeypatch):
                     except sqlite3.OperationalError:  # the search reads
                         other._added.clear()
                         other._passages.clear()
-            return found
 
         sqlite3.connect(path).execute("PRAGMA journal_mode = WAL").connection.close()
-        monkeypatch.setattr(notes, "_words", replaced)
+        monkeypatch.setattr(notes, "_set_words", replaced)
         assert {hit.name for hit in notes.search("boiler lease")} == {"lease", "boiler"}
         assert notes.ask("Who repaired the boiler?").answer.text == "Zo\u00eb Brown"
 

@@ -1,5 +1,6 @@
 """Collection: a database of documents that can be searched and asked."""
 
+import array
 import contextlib
 import ctypes
 import json
@@ -364,32 +365,32 @@ class Collection:
         call.check(status)
         # All reads see one state of the collection, which others may change meanwhile.
         with self._transaction("BEGIN"):
-            words = self._words(lib.search_query(search.pointer).decode(), chosen)
-            ids, scores = zip(*words) if words else ((), ())
-            check(
-                lib.search_set_words(
-                    search.pointer,
-                    (ctypes.c_int64 * len(ids))(*ids),
-                    (ctypes.c_double * len(ids))(*scores),
-                    len(ids),
-                )
-            )
-            if fingerprint is not None:
-                self._add_vectors(search, chosen)
+            if self._allow(search, chosen):
+                self._set_words(search)
+                if fingerprint is not None:
+                    self._add_vectors(search)
             return search, self._best(search, count)
 
-    def _words(self, query: str, chosen: Tuple[Optional[str], Optional[str]]) -> List[Tuple[int, float]]:
-        """Returns the ids and scores of passages with words of the question."""
-        return self._opened().execute(_sql(_WORDS), (query, *chosen)).fetchall()
+    def _allow(self, search: Handle, chosen: Tuple[Optional[str], Optional[str]]) -> bool:
+        """Restricts a search to some documents. Returns False if there are none."""
+        if chosen == (None, None):
+            return True
+        allowed = self._opened().execute(_sql(_ALLOWED), chosen).fetchall()
+        for first, last in allowed:
+            check(library().search_allow(search.pointer, first, last))
+        return bool(allowed)
 
-    def _add_vectors(self, search: Handle, chosen: Tuple[Optional[str], Optional[str]]) -> None:
+    def _set_words(self, search: Handle) -> None:
+        query = library().search_query(search.pointer).decode()
+        ids, words = array.array("q"), array.array("i")
+        for id, word in self._opened().execute(_sql(_WORDS), (query,)):
+            ids.append(id)
+            words.append(word)
+        pointers = (ctypes.c_int64 * len(ids)).from_buffer(ids), (ctypes.c_int32 * len(words)).from_buffer(words)
+        check(library().search_set_words(search.pointer, *pointers, len(ids)))
+
+    def _add_vectors(self, search: Handle) -> None:
         database, lib = self._opened(), library()
-        if chosen != (None, None):
-            allowed = database.execute(_sql(_ALLOWED), chosen).fetchall()
-            for first, last in allowed:
-                check(lib.search_allow(search.pointer, first, last))
-            if not allowed:
-                return
         for first, count, rows, scales in database.execute(_sql(_VECTORS)):
             _checked(first, int, "the first passage of vectors")
             _checked(count, int, "the number of vectors")

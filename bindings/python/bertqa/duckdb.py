@@ -105,7 +105,7 @@ CREATE OR REPLACE TEMP MACRO bertqa_redact
 _WORDS = r"""
 CREATE OR REPLACE TEMP MACRO bertqa_words(body) AS regexp_extract_all(lower(body), '[\p{L}\p{N}]+')
 """
-# The best 200 by BM25 of the words and the best 200 by exact cosine are compared. A vector of zeros has no cosine: NaN.
+# The best 200 by words and the best 200 by exact cosine are compared. A vector of zeros has no cosine: NaN.
 _SEARCH = """
 CREATE OR REPLACE TEMP MACRO bertqa_search(passages, question, k := 10) AS TABLE
 WITH asked AS MATERIALIZED (
@@ -114,21 +114,20 @@ texts AS MATERIALIZED (
   SELECT bertqa_row, row_number() OVER () AS number,
     nullif(array_cosine_similarity(bertqa_row.vector, asked.vector), 'nan') AS cosine
   FROM query_table(passages) AS bertqa_row, asked),
-average AS (SELECT count(*) AS n, avg(len(bertqa_row.words)) AS length FROM texts),
-counted AS (
-  SELECT number, word, count(*) AS n FROM (SELECT number, unnest(bertqa_row.words) AS word FROM texts)
-  WHERE word IN (SELECT unnest(words) FROM asked) GROUP BY ALL),
+found AS (
+  SELECT DISTINCT number, word FROM (SELECT number, unnest(bertqa_row.words) AS word FROM texts)
+  WHERE word IN (SELECT unnest(words) FROM asked)),
 weights AS (
-  SELECT word, ln(1 + (average.n - count(*) + 0.5) / (count(*) + 0.5)) AS weight
-  FROM counted, average GROUP BY word, average.n),
-ranks AS (
-  SELECT number, sum(weight * counted.n / (counted.n + 1.2 * (0.25 + 0.75 * len(bertqa_row.words) / length))) AS rank
-  FROM counted JOIN weights USING (word) JOIN texts USING (number), average GROUP BY number),
+  SELECT word, ln(1 + ((SELECT count(*) FROM texts) - count(*) + 0.5) / (count(*) + 0.5)) AS weight
+  FROM found GROUP BY word),
+shares AS (
+  SELECT number, sum(weight) / (SELECT sum(weight) FROM weights) AS share
+  FROM found JOIN weights USING (word) GROUP BY number),
 best AS (
-  SELECT bertqa_row, coalesce(cosine, 0) AS cosine, coalesce(rank / max(rank) OVER (), 0) AS share
-  FROM texts LEFT JOIN ranks USING (number)
+  SELECT bertqa_row, coalesce(cosine, 0) AS cosine, coalesce(share, 0) AS share
+  FROM texts LEFT JOIN shares USING (number)
   QUALIFY row_number() OVER (ORDER BY cosine DESC NULLS LAST) <= 200
-    OR row_number() OVER (ORDER BY rank DESC NULLS LAST) <= 200)
+    OR row_number() OVER (ORDER BY share DESC NULLS LAST, cosine DESC NULLS LAST) <= 200)
 SELECT unnest(bertqa_row), bertqa_search_score(cosine, share) AS score FROM best
 WHERE question IS NOT NULL ORDER BY score DESC LIMIT coalesce(k, 0)
 """

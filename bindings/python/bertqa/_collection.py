@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 from ._answer import _result_of, answer_call, texts
 from ._call import Call, integer
 from ._context import Context
+from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import check, library
 from ._results import Answer
-from ._text import encoded
+from ._text import check_kind, encoded, path_bytes
 from ._value import Text, Value
 
 if TYPE_CHECKING:
@@ -104,17 +105,20 @@ class Collection:
         embedder: Optional[Context] = None,
         words_only: bool = False,
     ):
+        for given, what in (context, "context"), (embedder, "embedder"):
+            if given is not None:
+                check_kind(given, Context, what)
         self._context, self._embedder, self._words_only = context, embedder, words_only
         #: By name: (title, fields, ranges).
         self._added: Dict[str, Tuple[Any, ...]] = {}
         #: (the document's title and a newline, or b""; the passage).
         self._passages: List[Tuple[bytes, bytes]] = []
-        name = os.fsdecode(path)
+        name = os.fsdecode(path_bytes(path, "path"))
         # SQLite may interpret a name such as "file:x" as a URI.
         file = name if path == ":memory:" else os.path.join(os.curdir, name)
         self._database: Optional[sqlite3.Connection] = None
         try:
-            self._database = sqlite3.connect(file, isolation_level=None, timeout=10)
+            self._database = sqlite3.connect(file, isolation_level=None, timeout=10, check_same_thread=False)
             self._open(name)
         except BaseException as error:
             if self._database is not None:
@@ -212,13 +216,18 @@ class Collection:
         if title is not None:
             _check_str(title, "title")
             title = title if title.strip() else None
-        values = json.dumps(dict(fields), allow_nan=False) if fields else None
+        values = _json(fields)
         if name in self._added:
             self.flush()
         self._opened()
         data = encoded(text)
         # Ranges count the document's bytes, so no byte may be replaced.
-        data.decode()
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            raise InvalidArgument(
+                f"text of {name!r:.80}: not UTF-8: {error.reason} at byte {error.start}"
+            ) from None
         lib, pointer, call = library(), ctypes.c_void_p(), Call({})
         status = lib.passages_create(
             self._embedding()._opened().pointer, data, len(data), call.common_pointer, ctypes.byref(pointer)
@@ -335,10 +344,12 @@ class Collection:
         """Returns all passages of the document that has the passage with this id, in order and with score 0. An unknown
         id has none."""
         self.flush()
+        if not -(2**63) <= integer(id, "id") < 2**63:
+            return []
         with self._transaction("BEGIN"):
             rows = self._opened().execute(
                 "SELECT id FROM passages WHERE document = (SELECT document FROM passages WHERE id = ?) ORDER BY id",
-                (id,),
+                (integer(id, "id"),),
             )
             return [self._passage(found, 0.0) for (found,) in rows.fetchall()]
 
@@ -346,7 +357,9 @@ class Collection:
         self, question: Text, count: int, path: Optional[str], fields: "Optional[Mapping[str, Any]]"
     ) -> Tuple[Handle, List[Passage]]:
         self.flush()
-        chosen = (path, json.dumps(dict(fields), allow_nan=False) if fields else None)
+        if path is not None:
+            _check_str(path, "path")
+        chosen = (path, _json(fields))
         lib, data = library(), encoded(question)
         fingerprint = self._fingerprint()
         context = None if fingerprint is None else self._embedding()._opened().pointer
@@ -422,7 +435,10 @@ class Collection:
             (line or 0, int, "line"),
         ):
             _checked(value, kind, f"the {what} of passage {id}")
-        values = json.loads(_checked(fields, str, f"the fields of passage {id}")) if fields else {}
+        try:
+            values = json.loads(_checked(fields, str, f"the fields of passage {id}")) if fields else {}
+        except (json.JSONDecodeError, RecursionError):
+            values = fields
         _checked(values, dict, f"the fields of passage {id}")
         return Passage(id, score, text, start, end, line, path, name, title, values)
 
@@ -438,6 +454,9 @@ class Collection:
             self._database.close()
             self._database = None
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a Collection cannot be pickled or copied: open its database again")
+
     def __enter__(self) -> "Self":
         self._opened()
         return self
@@ -449,7 +468,22 @@ class Collection:
 def _check_str(value: Any, what: str) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a str, not {type(value).__name__}")
-    value.encode()
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"{what} is {value!r:.80}, but UTF-8 has no lone surrogates") from None
+
+
+def _json(fields: Any) -> Optional[str]:
+    """Returns the fields as JSON; None if there are none."""
+    if not isinstance(fields, (Mapping, type(None))):
+        raise TypeError(f"fields is {fields!r:.80}, but must be a dict")
+    try:
+        return json.dumps(dict(fields), allow_nan=False) if fields else None
+    except TypeError as error:
+        raise TypeError(f"fields must be JSON values: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"fields must be JSON values: {error}") from None
 
 
 def _sql(statement: int) -> str:

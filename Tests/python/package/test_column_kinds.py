@@ -256,10 +256,10 @@ def test_values_are_what_pyarrow_says():
     arrays += [pyarrow.array(strings).dictionary_encode()]
     for array in arrays:
         for part in array, array[3:], array[1:8], array[:0], array[8:9]:
-            [chunk] = _arrow.chunks(part)
+            [chunk] = _arrow.chunks(part, "texts")
             assert values(chunk) == part.to_pylist(), array.type
     with pytest.raises(ValueError, match="Arrow type"):
-        values(next(_arrow.chunks(pyarrow.array([1], pyarrow.duration("s")))))
+        values(next(_arrow.chunks(pyarrow.array([1], pyarrow.duration("s")), "texts")))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

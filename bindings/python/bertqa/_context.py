@@ -107,9 +107,10 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         call.check(status)
         self._handle = handle
         self._is_relative = dir_fd is not None
+        # An absolute path, because a name depends on the working directory.
+        self._directory = os.path.abspath(self.info.directory)
         self._arguments: Dict[str, Any] = {
-            # An absolute path, because a name depends on the working directory.
-            "model": model if model is None or files is not None else os.path.abspath(self.info.directory),
+            "model": model if model is None or files is not None else self._directory,
             "task": task,
             "threads": threads,
             "precision": precision,
@@ -157,6 +158,19 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
             prompts=_prompts(handle, info.prompt_count),
             sequence=_sequence_info(handle),
         )
+
+    def _file(self, name: str, size: int = -1) -> bytes:
+        """Returns the beginning of one of the model's files; empty if there is none."""
+        files = self._arguments["model"]
+        if isinstance(files, Mapping):
+            return bytes(files.get(name, b"")[: None if size < 0 else size])
+        if self._is_relative:
+            raise TypeError(f"{name} of a Context opened with dir_fd cannot be read: open the Context by its path")
+        try:
+            with open(os.path.join(self._directory, name), "rb") as file:
+                return file.read(size)
+        except OSError:
+            return b""
 
     def tokenize(
         self, text: Text, parse_special_tokens: Optional[bool] = None, **options: "Unpack[CallOptions]"

@@ -4,6 +4,7 @@ import sys
 from typing import Any, Iterator, List, Mapping, Optional, Tuple
 
 from ._arrow import Chunk, built, chunks, is_null, library_of
+from ._arrow_column import Column
 from ._arrow_values import values
 from ._errors import InvalidArgument
 from ._text import is_text
@@ -43,7 +44,8 @@ def length(column: Any) -> Optional[int]:
 
 def parts(column: Any, rows: int, name: str) -> Iterator[Chunk]:
     """Yields the column's rows, `rows` at a time. Rejects a column of another type than text."""
-    for chunk in chunks(column, name, rows):
+    # A consumer of its capsules would take a Column over.
+    for chunk in [column._rows()] if isinstance(column, Column) else chunks(column, name, rows):
         dictionary = chunk.schema.dictionary
         kind = (dictionary.contents if dictionary else chunk.schema).format.decode()
         if kind not in TEXT_TYPES:

@@ -266,8 +266,8 @@ def tokenize_column(
 
     texts and the result: like documents and the result of answer_column. options: see help(bertqa.CallOptions).
     """
-
     check_kind(context, Context, "context")
+    context._opened()
 
     def tokenized(run: Run, items: List[Any]) -> List[Any]:
         call = tokenize_call(parse_special_tokens, {**run.options(), "progress": None})

@@ -161,6 +161,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
 
     def _file(self, name: str, size: int = -1) -> bytes:
         """Returns the beginning of one of the model's files; empty if there is none."""
+        self._opened()
         files = self._arguments["model"]
         if isinstance(files, Mapping):
             return bytes(files.get(name, b"")[: None if size < 0 else size])

@@ -157,6 +157,24 @@ def test_what_a_collection_is_not_made_of(path):
                 copied(notes)
 
 
+def test_errors_name_the_database(path):
+    with bertqa.Collection(path) as notes:
+        notes._database.execute("PRAGMA busy_timeout = 0")
+        notes.add("lamp", "The lamp is green.")
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        for call in (
+            notes.flush,
+            lambda: notes.search("lamp"),
+            lambda: notes.remove("lamp"),
+            lambda: notes.document(1),
+        ):
+            with pytest.raises(sqlite3.OperationalError, match="notes.db: database is locked"):
+                call()
+        other.close()
+        assert notes.search("lamp", k=1)[0].name == "lamp"
+
+
 def test_titles_count(tmp_path):
     """A passage is found by its document's title."""
     text = "Ann Smith signed on 3 May."

@@ -116,15 +116,12 @@ class Collection:
         name = os.fsdecode(path_bytes(path, "path"))
         # SQLite may interpret a name such as "file:x" as a URI.
         file = name if path == ":memory:" else os.path.join(os.curdir, name)
-        self._database: Optional[sqlite3.Connection] = None
+        database = _Database(name, file)
+        self._database: Optional[sqlite3.Connection] = database
         try:
-            self._database = sqlite3.connect(file, isolation_level=None, timeout=10, check_same_thread=False)
             self._open(name)
-        except BaseException as error:
-            if self._database is not None:
-                self._database.close()
-            if isinstance(error, sqlite3.Error):
-                raise type(error)(f"{name}: {error}") from None
+        except BaseException:
+            database.close()
             raise
 
     def _open(self, path: str) -> None:
@@ -463,6 +460,26 @@ class Collection:
 
     def __exit__(self, *exception: Any) -> None:
         self.close()
+
+
+class _Database(sqlite3.Connection):
+    """A connection whose errors name the database."""
+
+    def __init__(self, name: str, file: str):
+        self._name = name
+        with self._named():
+            super().__init__(file, isolation_level=None, timeout=10, check_same_thread=False)
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        with self._named():
+            return super().execute(*arguments)
+
+    @contextlib.contextmanager
+    def _named(self) -> "Iterator[None]":
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise type(error)(f"{self._name}: {error}") from None
 
 
 def _check_str(value: Any, what: str) -> None:

@@ -340,13 +340,14 @@ class Collection:
     def document(self, id: int) -> List[Passage]:
         """Returns all passages of the document that has the passage with this id, in order and with score 0. An unknown
         id has none."""
+        id = integer(id, "id")
         self.flush()
-        if not -(2**63) <= integer(id, "id") < 2**63:
+        if not -(2**63) <= id < 2**63:
             return []
         with self._transaction("BEGIN"):
             rows = self._opened().execute(
                 "SELECT id FROM passages WHERE document = (SELECT document FROM passages WHERE id = ?) ORDER BY id",
-                (integer(id, "id"),),
+                (id,),
             )
             return [self._passage(found, 0.0) for (found,) in rows.fetchall()]
 
@@ -432,10 +433,9 @@ class Collection:
             (line or 0, int, "line"),
         ):
             _checked(value, kind, f"the {what} of passage {id}")
-        try:
-            values = json.loads(_checked(fields, str, f"the fields of passage {id}")) if fields else {}
-        except (json.JSONDecodeError, RecursionError):
-            values = fields
+        values = _checked(fields or "{}", str, f"the fields of passage {id}")
+        with contextlib.suppress(ValueError, RecursionError):
+            values = json.loads(values)
         _checked(values, dict, f"the fields of passage {id}")
         return Passage(id, score, text, start, end, line, path, name, title, values)
 

@@ -62,3 +62,9 @@ def test_polars(lazy):
     assert result["topic"].struct.field("label").to_list()[3] is None
     with pytest.raises(TypeError, match="question is None"):
         body.bertqa.answer(None)
+    with pytest.raises(TypeError, match="top_k is '2', but must be an integer"):
+        body.bertqa.answer(QUESTION, top_k="2")
+    # Only a single row is repeated.
+    for column in polars.col("question").head(2), polars.col("question").head(3):
+        with pytest.raises(bertqa.InvalidArgument, match="fewer questions than documents"):
+            source.select(body.bertqa.answer(column)).lazy().collect()

@@ -102,6 +102,8 @@ def test_ranker(documents, model):
             SimilarityRanker(model, top_k=top_k)
         with pytest.raises(ValueError, match=f"top_k is {top_k}, but must be at least 1"):
             SimilarityRanker(model).run("a", documents, top_k=top_k)
+    with pytest.raises(TypeError, match="top_k is '1', but must be an integer"):
+        SimilarityRanker(model, top_k="1")
 
 
 def test_entities(documents):

@@ -1,6 +1,8 @@
 """Components of LlamaIndex, with its vector index in memory."""
 
 import asyncio
+import copy
+import os
 import pickle
 
 import pytest
@@ -54,6 +56,27 @@ def test_a_pickled_embedding_has_the_same_vectors(options):
     again = pickle.loads(pickle.dumps(embedding))
     assert again.to_dict() == embedding.to_dict() and again.callback_manager is not None
     assert again.get_text_embedding(TEXTS[0]) == embedding.get_text_embedding(TEXTS[0])
+
+
+def test_a_model_that_cannot_be_pickled_is_told():
+    """LlamaIndex would leave it out, and a reranker without one has the default model."""
+    model = bertqa.Context(FIXTURES / "tiny-bert-embedder")
+    embedding, rerank = BertQAEmbedding(model), BertQARerank(model=model)
+    model.close()
+    for made in embedding, rerank:
+        for copied in pickle.dumps, copy.deepcopy:
+            with pytest.raises(ValueError, match="this Context was closed"):
+                copied(made)
+    assert rerank.model is model and embedding.to_dict()["model_name"] == str(FIXTURES / "tiny-bert-embedder")
+    descriptor = os.open(FIXTURES, os.O_RDONLY)
+    try:
+        model = bertqa.Context("tiny-bert-embedder", dir_fd=descriptor)
+    finally:
+        os.close(descriptor)
+    with pytest.raises(TypeError, match="opened with dir_fd .*: open it by its path"):
+        pickle.dumps(BertQARerank(model=model))
+    with pytest.raises(TypeError, match="dir_fd cannot be read: open the Context by its path"):
+        BertQAEmbedding(model)
 
 
 @pytest.mark.parametrize("model", [None, str(FIXTURES / "tiny-bert-regression")])

@@ -132,10 +132,14 @@ def test_a_recognizer_is_made_again_from_its_dict():
         {"threshold": 2},
         {"regions": ["xx"]},
         {"supported_entities": "PERSON"},
+        {"rules": 5},
+        {"regions": [5]},
+        {"labels": [5]},
     ],
 )
 def test_invalid_arguments_are_rejected_at_once(wrong):
-    with pytest.raises((ValueError, TypeError)):
+    [name] = wrong
+    with pytest.raises((ValueError, TypeError), match=f"^({name}|patterns) (is|has) "):
         BertQARecognizer("entities-minilm-l6", **wrong)
 
 

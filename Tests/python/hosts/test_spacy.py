@@ -47,6 +47,19 @@ def test_other_components():
     assert "location" not in {entity.label_ for entity in nlp(TEXTS[1]).ents}
 
 
+def test_the_error_handler():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("bertqa", config={"model": str(FIXTURES / "no-model")})
+    with pytest.raises(bertqa.ModelNotFoundError):
+        list(nlp.pipe(TEXTS))
+    failed = []
+    nlp.set_error_handler(lambda name, component, docs, error: failed.append((name, len(docs), type(error))))
+    assert list(nlp.pipe(TEXTS, batch_size=2)) == []
+    assert failed == [("bertqa", count, bertqa.ModelNotFoundError) for count in (2, 1)]
+    nlp(TEXTS[0])
+    assert failed[2] == ("bertqa", 1, bertqa.ModelNotFoundError)
+
+
 def test_the_entry_point():
     """spaCy finds the component of the wheel by this line."""
     [line] = [line for line in (PACKAGE / "pyproject.toml").read_text().splitlines() if "bertqa.spacy:" in line]

@@ -7,6 +7,7 @@ import mmap
 import pickle
 import re
 
+import numpy
 import pyarrow
 import pytest
 
@@ -196,7 +197,10 @@ def test_buffers_that_are_reused(contexts):
     assert prepared.answer(WHO) == expected[0]
 
 
-@pytest.mark.parametrize("value", [array.array("i", [1]), memoryview(b"abcd").cast("B", (2, 2)), 1, [b"a"], None])
+@pytest.mark.parametrize(
+    "value",
+    [array.array("i", [1]), memoryview(b"abcd").cast("B", (2, 2)), numpy.datetime64(0, "s"), 1, [b"a"], None],
+)
 def test_what_is_no_text(contexts, value):
     with pytest.raises(TypeError, match="expected str or bytes, got"):
         contexts["answer"].answer(WHO, value)

@@ -1,10 +1,14 @@
 """bertqa.Collection: a database of documents that Python fills, searches and asks."""
 
+import concurrent.futures
+import copy
 import json
 import pathlib
+import pickle
 import shutil
 import sqlite3
 
+import numpy
 import pytest
 
 import bertqa
@@ -119,6 +123,58 @@ def test_names_of_files(tmp_path, monkeypatch):
         bertqa.Collection("")
 
 
+def test_ids_of_passages(path):
+    with bertqa.Collection(path) as notes:
+        id = notes.search("boiler", k=1)[0].id
+        assert notes.document(numpy.int64(id)) == notes.document(id) != []
+        assert notes.document(1 << 70) == notes.document(-(1 << 70)) == []
+        with pytest.raises(TypeError, match="id is '1', but must be an integer"):
+            notes.document("1")
+
+
+def test_another_thread_may_go_on(path):
+    with bertqa.Collection(path, words_only=True) as notes:
+        notes.add("lamp", "The lamp is green.")
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            assert pool.submit(notes.search, "lamp", k=1).result()[0].name == "lamp"
+            pool.submit(notes.close).result()
+    with bertqa.Collection(path) as notes:
+        assert notes.search("lamp", k=1)[0].name == "lamp"
+
+
+def test_what_a_collection_is_not_made_of(path):
+    for arguments, message in [
+        (dict(path=5), "path is 5, but must be a path"),
+        (dict(path="a\0b"), "path is .*null character"),
+        (dict(context="a"), "context must be of type Context, not str"),
+        (dict(embedder="a"), "embedder must be of type Context, not str"),
+    ]:
+        with pytest.raises((TypeError, bertqa.InvalidArgument), match=message):
+            bertqa.Collection(**{"path": path, **arguments})
+    with bertqa.Collection(path) as notes:
+        for copied in copy.copy, copy.deepcopy, pickle.dumps:
+            with pytest.raises(TypeError, match="open its database again"):
+                copied(notes)
+
+
+def test_errors_name_the_database(path):
+    with bertqa.Collection(path) as notes:
+        notes._database.execute("PRAGMA busy_timeout = 0")
+        notes.add("lamp", "The lamp is green.")
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        for call in (
+            notes.flush,
+            lambda: notes.search("lamp"),
+            lambda: notes.remove("lamp"),
+            lambda: notes.document(1),
+        ):
+            with pytest.raises(sqlite3.OperationalError, match="notes.db: database is locked"):
+                call()
+        other.close()
+        assert notes.search("lamp", k=1)[0].name == "lamp"
+
+
 def test_titles_count(tmp_path):
     """A passage is found by its document's title."""
     text = "Ann Smith signed on 3 May."
@@ -194,20 +250,31 @@ def test_what_cannot_be_written_is_refused_at_once(path):
             (TypeError, dict(name=3)),
             (TypeError, dict(name=None)),
             (TypeError, dict(title=b"x")),
-            (UnicodeEncodeError, dict(name="\ud800")),
-            (UnicodeEncodeError, dict(title="\ud800")),
-            (ValueError, dict(fields={"a": float("nan")})),
+            (bertqa.InvalidArgument, dict(name="\ud800")),
+            (bertqa.InvalidArgument, dict(title="\ud800")),
+            (bertqa.InvalidArgument, dict(fields={"a": float("nan")})),
             (TypeError, dict(fields={"a": object()})),
-            (UnicodeDecodeError, dict(text=b"caf\xe9")),
+            (TypeError, dict(fields=["a"])),
+            (bertqa.InvalidArgument, dict(text=b"caf\xe9")),
         ]:
-            with pytest.raises(error):
+            with pytest.raises(error, match=f"^{[*arguments][0]} "):
                 notes.add(**{"name": "bad", "text": "The clock stopped.", **arguments})
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="^name must"):
             notes.remove(3)
+        with pytest.raises(bertqa.InvalidArgument, match="^name is"):
+            notes.remove("\ud800")
         notes.add("later", "The clock stopped at ten.")
         assert sorted(hit.name for hit in notes.search("lamp clock", k=2)) == ["good", "later"]
-        with pytest.raises(ValueError):
-            notes.search("lamp", fields={"a": float("inf")})
+        for error, arguments in [
+            (TypeError, dict(path=5)),
+            (bertqa.InvalidArgument, dict(path="\ud800")),
+            (TypeError, dict(fields=5)),
+            (bertqa.InvalidArgument, dict(fields={"a": float("inf")})),
+        ]:
+            with pytest.raises(error, match=f"^{[*arguments][0]} "):
+                notes.search("lamp", **arguments)
+            with pytest.raises(error, match=f"^{[*arguments][0]} "):
+                notes.ask("What is green?", **arguments)
     with bertqa.Collection(path) as notes:
         assert notes.ask("When did the clock stop?").answer.text == "ten"
 
@@ -260,7 +327,7 @@ def test_a_search_is_of_one_state(path, monkeypatch):
         ("UPDATE passages SET text = x'00'", "no str"),
         ("UPDATE passages SET start = 'x'", "no int"),
         ("UPDATE documents SET fields = '[]'", "no dict"),
-        ("UPDATE documents SET fields = '{'", "."),
+        ("UPDATE documents SET fields = '{'", "the fields of passage .: is no dict"),
         ("UPDATE vectors SET scales = 'x'", "no bytes"),
         ("UPDATE vectors SET scales = x'00'", "do not fit"),
         ("UPDATE vectors SET count = 'x'", "no int"),

@@ -167,6 +167,23 @@ def test_all_of_pandas_missing_values_are_nulls(context):
         bertqa.answer_column(context, QUESTION, objects)
 
 
+@pytest.mark.parametrize("dtype", [None, "category"])
+def test_series_that_arrow_lacks_are_named(context, dtype):
+    with pytest.raises(bertqa.InvalidArgument, match="documents cannot be read as Arrow data"):
+        bertqa.answer_column(context, QUESTION, pandas.Series([1j, None], dtype=dtype))
+
+
+def test_subclasses_of_a_series_are_series(context):
+    class Own(pandas.Series):
+        pass
+
+    column = Own(["the river", None, b"the fox"], index=[7, 7, 8], name="d", dtype=object)
+    result = bertqa.answer_column(context, QUESTION, column)
+    pandas.testing.assert_series_equal(result, bertqa.answer_column(context, QUESTION, pandas.Series(column)))
+    with pytest.raises(bertqa.InvalidArgument, match="different indexes"):
+        bertqa.answer_column(context, column.reset_index(drop=True), column)
+
+
 def test_sparse_series_are_read_as_dense_ones(context):
     """Arrow has no sparse type, and pandas exports none."""
     dense = pandas.Series(["the river", None, None, "the fox"], dtype=object, index=[7, 7, 8, 9], name="d")
@@ -225,7 +242,7 @@ def test_inputs_are_read_in_place_and_nothing_is_kept(context):
     documents = pyarrow.array(texts(2000, seed=6) * 10)
     gc.collect()
     before = pyarrow.total_allocated_bytes()
-    chunk = next(_arrow.chunks(documents))
+    chunk = next(_arrow.chunks(documents, "documents"))
     assert chunk.array.buffers[2] == documents.buffers()[2].address
     del chunk
     for taken in True, False:

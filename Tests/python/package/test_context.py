@@ -138,7 +138,8 @@ def test_closing(tmp_path):
         lambda: context.answer("who", FOX), lambda: context.answer_batch([]), lambda: context.prepare(FOX),
         lambda: context.tokenize(FOX), lambda: context.piece(1), lambda: context.piece_id("the"),
         lambda: context.logits([[1]]), lambda: context.info, lambda: document.answer("who"),
-        lambda: context.__enter__(), lambda: pickle.dumps(context),
+        lambda: context.__enter__(), lambda: pickle.dumps(context), lambda: bertqa.tokenize_column(context, []),
+        lambda: bertqa.SentenceEncoder(context),
     ):  # fmt: skip
         with pytest.raises(ValueError, match="this Context was closed"):
             call()

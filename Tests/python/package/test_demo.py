@@ -18,6 +18,7 @@ from bertqa.demo import __main__ as program
 from bertqa.demo import _server
 from bertqa.demo._server import Server
 from bertqa.demo._tasks import LAST_TEXT, Tasks, candidate_questions
+from conftest import FIXTURES
 from filtering import wait_for
 from samples import ANSWER, FOX, WHO
 
@@ -228,13 +229,18 @@ def test_classification(server):
 
 
 def test_a_model_without_contributions_classifies(server):
-    from conftest import FIXTURES
-
     models = [path for path in FIXTURES.glob("*classif*") if (path / "config.json").exists()]
     models = [path for path in models if "Bert" in (path / "config.json").read_text()]
     assert models
     found = Tasks([], {"classify": str(models[0])}).run("classify", {"page": "x", "text": FOX})
     assert found["labels"] and found["words"] == []
+
+
+def test_a_model_of_numbers_is_named():
+    """JSON has no NaN, the probability of its one label."""
+    tasks = Tasks([], {"classify": str(FIXTURES / "tiny-bert-regression")})
+    with pytest.raises(bertqa.InvalidArgument, match="computes numbers.*--classify-model"):
+        tasks.run("classify", {"page": "x", "text": FOX})
 
 
 def test_next_words_are_the_librarys(server):

@@ -79,6 +79,44 @@ def test_errors_of_arguments(tiny):
             bertqa.Context(**{name: 1})
 
 
+@pytest.mark.parametrize("wrong", [5, [None], True])
+def test_lists_of_texts_are_named(tiny, wrong):
+    with bertqa.Context(FIXTURES / "tiny-bert-embedder") as embedder:
+        for name, call in {
+            "entities": lambda: bertqa.redact(FOX, wrong),
+            "entities ": lambda: bertqa.everywhere(FOX, wrong),
+            "entities  ": lambda: bertqa.apply_lists(FOX, wrong),
+            "allow": lambda: bertqa.apply_lists(FOX, [], allow=wrong),
+            "deny": lambda: bertqa.redact_column([FOX], deny=wrong),
+            "patterns": lambda: bertqa.patterns(FOX, wrong),
+            "kinds": lambda: bertqa.patterns_column([FOX], wrong),
+            "regions": lambda: bertqa.patterns(FOX, regions=wrong),
+            "labels": lambda: bertqa.entities_column(tiny, [FOX], labels=wrong),
+            "examples: the label 'a'": lambda: bertqa.Labeler(embedder, {"a": wrong}),
+        }.items():
+            with pytest.raises(
+                TypeError, match=f"^{name.strip()} (is|has) {re.escape(repr(wrong).strip('[]'))}, but"
+            ):
+                call()
+
+
+def test_functions_and_paths_are_named(tiny, tmp_path):
+    for name, call in {
+        "log": lambda: bertqa.Context(FIXTURES / "tiny-bert", log=5),
+        "progress": lambda: bertqa.patterns_column([FOX], progress=5),
+        "timeout": lambda: bertqa.patterns_column([FOX], timeout="5"),
+        "model": lambda: bertqa.Context(5),
+        "directory": lambda: bertqa.quantize(None, tmp_path),
+        "windows": lambda: tiny.logits([5]),
+    }.items():
+        with pytest.raises(TypeError, match=f"^{name} .*must be"):
+            call()
+    with pytest.raises(bertqa.InvalidArgument, match="timeout is NaN"):
+        bertqa.patterns_column([FOX], timeout=float("nan"))
+    with pytest.raises(bertqa.InvalidArgument, match="model is .*lone surrogate"):
+        bertqa.Context("\ud800")
+
+
 def test_what_is_no_list_of_texts(tiny):
     """Iterating over a table gives the names of its columns, and over a dict its keys; a set has no order."""
     document = tiny.prepare(FOX)

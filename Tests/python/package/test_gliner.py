@@ -48,6 +48,12 @@ def test_labels_are_needed(context):
         context.entities(TEXTS[0], labels=["a"], aggregation="first")
 
 
+def test_the_pipeline_has_no_labels(context):
+    for task in "ner", None:
+        with pytest.raises(bertqa.WrongModel, match="GLiNER needs the labels .*: call entities"):
+            bertqa.pipeline(task, context)
+
+
 def test_thresholds_of_labels(context):
     """A label's own threshold leaves out only entities of this label."""
     other, own = LABELS[2:]

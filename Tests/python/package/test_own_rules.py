@@ -45,7 +45,10 @@ def test_rules_that_overlap_and_rules_that_find_nothing():
         ({}, "needs a name"),
         ({"name": "A]", "expression": "a"}, "needs a name"),
         ({"name": "é" * 33, "expression": "a"}, "needs a name"),
+        ({"name": "\ud800", "expression": "a"}, "needs a name"),
         ({"name": "A"}, "needs an expression"),
+        ({"name": "A", "expression": "a{%s}" % (1 << 40)}, "rule 2: the expression: .*too large"),
+        ({"name": "A", "expression": "(" * 5000 + ")" * 5000}, "rule 2: the expression: .*recursion"),
         ({"name": "A", "expression": "a\n(b"}, "rule 2: the expression: .* at line 2, column 1"),
         ({"name": "A", "expression": "a", "checksum": "luhm"}, "luhn"),
         ({"name": "A", "expression": "a", "checksum": 3}, "string"),
@@ -58,6 +61,13 @@ def test_rules_that_overlap_and_rules_that_find_nothing():
 def test_wrong_rules(rule, what):
     with pytest.raises(bertqa.InvalidArgument, match=what):
         bertqa.Rules([RULES[0], rule])
+
+
+@pytest.mark.parametrize("data", [b'{"rules": "\xff"}', b"[" * 100000, b'{"rules": %s}' % (b"1" * 5000), b"{"])
+def test_files_that_are_no_rules(tmp_path, data):
+    (tmp_path / "rules.json").write_bytes(data)
+    with pytest.raises(bertqa.InvalidArgument, match="rules.json: "):
+        bertqa.Rules.load(tmp_path / "rules.json")
 
 
 def test_checksums():

@@ -1,5 +1,6 @@
 """bertqa.redact and bertqa.Pseudonyms: what replaces entities, and how it is brought back."""
 
+import concurrent.futures
 import copy
 import hashlib
 import hmac
@@ -220,6 +221,22 @@ def test_files_of_names_that_are_none(tmp_path, line):
     path.write_bytes(line + b"\n")
     with pytest.raises(bertqa.InvalidArgument, match="names.jsonl: .*name"):
         bertqa.Pseudonyms.load(path)
+
+
+def test_threads_save_at_the_same_time(tmp_path):
+    path = tmp_path / "names.jsonl"
+    names = bertqa.Pseudonyms({f"[PER_{number}]": f"Ann {number}" for number in range(1, 200)})
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for saved in [pool.submit(names.save, path) for _ in range(40)]:
+            saved.result()
+    assert bertqa.Pseudonyms.load(path).names() == names.names()
+    assert [*tmp_path.iterdir()] == [path]
+
+
+@pytest.mark.parametrize("names", [5, ["ab"], [("[PER_1]", None)], {"[PER_1]": 1}, [("[PER_1]",)]])
+def test_what_is_no_names(names):
+    with pytest.raises(TypeError, match="^names (is|has) .*must be a dict or pairs"):
+        bertqa.Pseudonyms(names)
 
 
 def test_a_name_has_one_value(tmp_path):

@@ -1,6 +1,7 @@
 """SentenceEncoder and CrossEncoder on tiny models; Tests/parity4 compares them with sentence-transformers."""
 
 import json
+import os
 import pickle
 import shutil
 
@@ -91,6 +92,28 @@ def test_prompts(encoder, tmp_path, as_files):
         prompted.encode("fox", prompt_name="other")
     with pytest.raises(ValueError, match="not found in the configured prompts"):
         bertqa.SentenceEncoder(model, default_prompt_name="other")
+
+
+def test_the_files_of_a_relative_path(tmp_path, monkeypatch):
+    """They are found wherever the process is, and those beside dir_fd, which is not kept, are not taken for missing."""
+    directory = tmp_path / "model"
+    shutil.copytree(MODEL, directory)
+    (directory / "config_sentence_transformers.json").write_text(json.dumps({"prompts": {"query": "find: "}}))
+    monkeypatch.chdir(tmp_path)
+    relative = bertqa.Context("model")
+    monkeypatch.chdir("/")
+    assert bertqa.SentenceEncoder(relative).prompts["query"] == "find: "
+    for parent, name, opened in (
+        (tmp_path, "model", bertqa.SentenceEncoder),
+        (FIXTURES, "tiny-bert", lambda context: bertqa.pipeline("question-answering", context)),
+    ):
+        descriptor = os.open(parent, os.O_RDONLY)
+        try:
+            context = bertqa.Context(name, dir_fd=descriptor)
+        finally:
+            os.close(descriptor)
+        with pytest.raises(TypeError, match="dir_fd cannot be read: open the Context by its path"):
+            opened(context)
 
 
 def test_similarity(encoder):

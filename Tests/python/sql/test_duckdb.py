@@ -165,6 +165,11 @@ def test_patterns(connection):
     table(connection, [PERSONAL, None, "", "bob@x.org"])
     rows = connection.execute("SELECT * FROM bertqa_patterns(?, 'email,us')", [PERSONAL]).fetchall()
     assert rows == [("ann@x.org", "EMAIL", 1.0, 5, 14), ("143-69-1724", "US_SSN", 1.0, 20, 31)]
+    assert connection.execute("SELECT * FROM bertqa_patterns(?, 'email, us')", [PERSONAL]).fetchall() == rows
+    redacted = [
+        value(connection, f"SELECT bertqa_redact(?, '{kinds}')", PERSONAL) for kinds in ("email,us", "email, us")
+    ]
+    assert redacted[0] == redacted[1] != value(connection, "SELECT bertqa_redact(?, 'email')", PERSONAL)
     rows = connection.execute("SELECT id, entity FROM texts, bertqa_patterns(body) ORDER BY id").fetchall()
     assert rows == [(0, "ann@x.org"), (3, "bob@x.org")]
     rows = connection.execute("SELECT entity FROM bertqa_patterns('80991098', 'phone', 'DK')").fetchall()
@@ -176,6 +181,8 @@ def test_redaction_of_what_a_model_finds(connection):
     assert value(connection, "SELECT bertqa_redact(?, 'all', 'label', '', 'DK,NO')", text).endswith("fox, [PHONE]")
     with bertqa.Context(ENTITIES) as context:
         every = context.entities(text)
+        rows = connection.execute("SELECT entity, label FROM bertqa_entities(?, '*')", [text]).fetchall()
+        assert rows == [(entity.text, entity.label) for entity in every] != []
         one = every[0].label
         of_one = context.entities(text, labels=[one])
         for labels, names in ("*", every), (one, of_one), (f" {one} ,", of_one):

@@ -7,6 +7,7 @@ from array import array
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
 
+from ._errors import InvalidArgument
 from ._text import encoded
 
 
@@ -74,20 +75,26 @@ class Chunk:
         return found
 
 
-def chunks(column: Any, rows: int = 1 << 30) -> Iterator[Chunk]:
+def chunks(column: Any, name: str, rows: int = 1 << 30) -> Iterator[Chunk]:
     """Yields the column's chunks, at least one, as its library exports them, without a copy. Lists, other iterables
     of texts and pandas columns of Python objects are copied, at most `rows` texts a chunk. Sparse pandas columns are
     copied too, because Arrow has no such type."""
     if hasattr(column, "sparse"):
         column = column.sparse.to_dense()
-    if _has_objects(column):
+    if library_of(column) == "pandas" and _has_objects(column):
         column = iter(column)
     if hasattr(column, "__arrow_c_array__"):
         capsules = column.__arrow_c_array__()
         schema, data = (_pointer(each) for each in capsules)
         yield Chunk(ArrowArray.from_address(data), ArrowSchema.from_address(schema), capsules)
     elif hasattr(column, "__arrow_c_stream__"):
-        yield from _stream(column.__arrow_c_stream__())
+        try:
+            stream = column.__arrow_c_stream__()
+        except (NotImplementedError, TypeError, ValueError) as error:  # such as complex numbers of pandas
+            raise InvalidArgument(
+                f"{name} cannot be read as Arrow data ({error}): make it a column of texts"
+            ) from None
+        yield from _stream(stream)
     else:
         texts = iter(column)
         first = 0
@@ -101,10 +108,14 @@ def chunks(column: Any, rows: int = 1 << 30) -> Iterator[Chunk]:
 
 
 def _has_objects(column: Any) -> bool:
-    """True for a pandas Series of Python objects, or one without values, which pandas reads as floats, integers or
-    categories."""
-    is_pandas = type(column).__module__.partition(".")[0] == "pandas"
-    return is_pandas and (str(column.dtype) == "object" or bool(column.isna().all()))
+    """True for a Series of pandas that has Python objects, or no values and thus a type of numbers or categories."""
+    return str(column.dtype) == "object" or bool(column.isna().all())
+
+
+def library_of(column: Any) -> str:
+    """Returns the library of a column's type, also if a caller has made a subclass of it."""
+    libraries = (kind.__module__.partition(".")[0] for kind in type(column).__mro__)
+    return next((library for library in libraries if library in ("pandas", "polars", "pyarrow")), "")
 
 
 def _stream(capsule: Any) -> Iterator[Chunk]:

@@ -17,13 +17,13 @@ import functools
 import operator
 import threading
 from types import GeneratorType
-from typing import Any, Callable, Dict, Generator, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Generator, List, Mapping, Optional, Sequence, Tuple
 
 from . import _abi
 from ._abi_types import Options, Switch
 from ._errors import InvalidArgument
 from ._native import check, library
-from ._text import is_text, text_array
+from ._text import is_text, text_array, text_list
 
 #: The options of every call.
 COMMON = ("cancel", "progress", "timeout", "max_bytes", "max_document_tokens")
@@ -66,8 +66,8 @@ class Call:
         self.common, self.struct = _abi.CallOptions(), struct
         self.errors: List[BaseException] = []
         self._stages: Dict[bytes, float] = {}
-        self._progress = _function(values, "progress")
-        self._set_common(_function(values, "cancel"), values)
+        self._progress = function(values.get("progress"), "progress")
+        self._set_common(function(values.get("cancel"), "cancel"), values)
         kind: Any = type(struct)
         kinds = _kinds(kind)
         for name, value in values.items():
@@ -99,10 +99,7 @@ class Call:
         if self._progress is not None:
             common.progress = ON_PROGRESS
         if timeout is not None:
-            seconds = real(timeout, "timeout")
-            if seconds != seconds:
-                raise InvalidArgument("timeout is NaN, but must be a number of seconds")
-            nanoseconds = min(max(0.0, seconds * 1e9), 2.0**63)
+            nanoseconds = min(max(0.0, seconds(timeout, "timeout") * 1e9), 2.0**63)
             common.deadline_ns = library().deadline_after(int(nanoseconds))
         for name in "max_bytes", "max_document_tokens":
             value = values.get(name)
@@ -188,6 +185,13 @@ def real(value: Any, name: str) -> float:
         raise InvalidArgument(f"{name} is {value!r:.80}, which is too large") from None
 
 
+def seconds(value: Any, name: str) -> float:
+    number = real(value, name)
+    if number != number:
+        raise InvalidArgument(f"{name} is NaN, but must be a number of seconds")
+    return number
+
+
 def int32(value: Any, name: str) -> int:
     """Returns `value` if it fits; ctypes would silently truncate it to 32 bits."""
     number = integer(value, name)
@@ -205,11 +209,10 @@ def switch(value: Any, name: str) -> int:
     return 1 if value else -1
 
 
-def _function(values: Mapping[str, Any], name: str) -> Optional[Callable[..., Any]]:
-    function: Optional[Callable[..., Any]] = values.get(name)
-    if function is not None and not callable(function):
-        raise TypeError(f"{name} must be a function, not {type(function).__name__}")
-    return function
+def function(value: Any, name: str) -> Optional[Callable[..., Any]]:
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} must be a function, not {type(value).__name__}")
+    return value  # type: ignore[no-any-return]
 
 
 @functools.lru_cache(maxsize=None)
@@ -221,9 +224,7 @@ def _kinds(struct: Any) -> Dict[str, Any]:
 def _set_list(struct: Options, name: str, count: str, values: Any) -> None:
     if is_text(values):
         raise TypeError(f"{name} is one text; a list of one is [text]")
-    if not isinstance(values, Iterable):
-        raise TypeError(f"{name} is {values!r:.80}, but must be a list of texts")
-    values = list(values)
+    values = text_list(values, name)
     setattr(struct, name, text_array(values or [""]))  # NULL would be the default
     setattr(struct, count, len(values))
 

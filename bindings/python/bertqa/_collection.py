@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 from ._answer import _result_of, answer_call, texts
 from ._call import Call, integer
 from ._context import Context
+from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import check, library
 from ._results import Answer
-from ._text import encoded
+from ._text import check_kind, encoded, path_bytes
 from ._value import Text, Value
 
 if TYPE_CHECKING:
@@ -105,23 +106,23 @@ class Collection:
         embedder: Optional[Context] = None,
         words_only: bool = False,
     ):
+        for given, what in (context, "context"), (embedder, "embedder"):
+            if given is not None:
+                check_kind(given, Context, what)
         self._context, self._embedder, self._words_only = context, embedder, words_only
         #: By name: (title, fields, ranges).
         self._added: Dict[str, Tuple[Any, ...]] = {}
         #: (the document's title and a newline, or b""; the passage).
         self._passages: List[Tuple[bytes, bytes]] = []
-        name = os.fsdecode(path)
+        name = os.fsdecode(path_bytes(path, "path"))
         # SQLite may interpret a name such as "file:x" as a URI.
         file = name if path == ":memory:" else os.path.join(os.curdir, name)
-        self._database: Optional[sqlite3.Connection] = None
+        database = _Database(name, file)
+        self._database: Optional[sqlite3.Connection] = database
         try:
-            self._database = sqlite3.connect(file, isolation_level=None, timeout=10)
             self._open(name)
-        except BaseException as error:
-            if self._database is not None:
-                self._database.close()
-            if isinstance(error, sqlite3.Error):
-                raise type(error)(f"{name}: {error}") from None
+        except BaseException:
+            database.close()
             raise
 
     def _open(self, path: str) -> None:
@@ -213,13 +214,18 @@ class Collection:
         if title is not None:
             _check_str(title, "title")
             title = title if title.strip() else None
-        values = json.dumps(dict(fields), allow_nan=False) if fields else None
+        values = _json(fields)
         if name in self._added:
             self.flush()
         self._opened()
         data = encoded(text)
         # Ranges count the document's bytes, so no byte may be replaced.
-        data.decode()
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            raise InvalidArgument(
+                f"text of {name!r:.80}: not UTF-8: {error.reason} at byte {error.start}"
+            ) from None
         lib, pointer, call = library(), ctypes.c_void_p(), Call({})
         status = lib.passages_create(
             self._embedding()._opened().pointer, data, len(data), call.common_pointer, ctypes.byref(pointer)
@@ -335,7 +341,10 @@ class Collection:
     def document(self, id: int) -> List[Passage]:
         """Returns all passages of the document that has the passage with this id, in order and with score 0. An unknown
         id has none."""
+        id = integer(id, "id")
         self.flush()
+        if not -(2**63) <= id < 2**63:
+            return []
         with self._transaction("BEGIN"):
             rows = self._opened().execute(
                 "SELECT id FROM passages WHERE document = (SELECT document FROM passages WHERE id = ?) ORDER BY id",
@@ -347,7 +356,9 @@ class Collection:
         self, question: Text, count: int, path: Optional[str], fields: "Optional[Mapping[str, Any]]"
     ) -> Tuple[Handle, List[Passage]]:
         self.flush()
-        chosen = (path, json.dumps(dict(fields), allow_nan=False) if fields else None)
+        if path is not None:
+            _check_str(path, "path")
+        chosen = (path, _json(fields))
         lib, data = library(), encoded(question)
         fingerprint = self._fingerprint()
         context = None if fingerprint is None else self._embedding()._opened().pointer
@@ -423,7 +434,9 @@ class Collection:
             (line or 0, int, "line"),
         ):
             _checked(value, kind, f"the {what} of passage {id}")
-        values = json.loads(_checked(fields, str, f"the fields of passage {id}")) if fields else {}
+        values = _checked(fields or "{}", str, f"the fields of passage {id}")
+        with contextlib.suppress(ValueError, RecursionError):
+            values = json.loads(values)
         _checked(values, dict, f"the fields of passage {id}")
         return Passage(id, score, text, start, end, line, path, name, title, values)
 
@@ -439,6 +452,9 @@ class Collection:
             self._database.close()
             self._database = None
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a Collection cannot be pickled or copied: open its database again")
+
     def __enter__(self) -> "Self":
         self._opened()
         return self
@@ -447,10 +463,45 @@ class Collection:
         self.close()
 
 
+class _Database(sqlite3.Connection):
+    """A connection whose errors name the database."""
+
+    def __init__(self, name: str, file: str):
+        self._name = name
+        with self._named():
+            super().__init__(file, isolation_level=None, timeout=10, check_same_thread=False)
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        with self._named():
+            return super().execute(*arguments)
+
+    @contextlib.contextmanager
+    def _named(self) -> "Iterator[None]":
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise type(error)(f"{self._name}: {error}") from None
+
+
 def _check_str(value: Any, what: str) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a str, not {type(value).__name__}")
-    value.encode()
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"{what} is {value!r:.80}, but UTF-8 has no lone surrogates") from None
+
+
+def _json(fields: Any) -> Optional[str]:
+    """Returns the fields as JSON; None if there are none."""
+    if not isinstance(fields, (Mapping, type(None))):
+        raise TypeError(f"fields is {fields!r:.80}, but must be a dict")
+    try:
+        return json.dumps(dict(fields), allow_nan=False) if fields else None
+    except TypeError as error:
+        raise TypeError(f"fields must be JSON values: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"fields must be JSON values: {error}") from None
 
 
 def _sql(statement: int) -> str:

@@ -3,17 +3,14 @@
 import sys
 from typing import Any, Iterator, List, Mapping, Optional, Tuple
 
-from ._arrow import Chunk, built, chunks, is_null
+from ._arrow import Chunk, built, chunks, is_null, library_of
+from ._arrow_column import Column
 from ._arrow_values import values
 from ._errors import InvalidArgument
 from ._text import is_text
 
 #: Arrow's types of texts and bytes, and of columns of nulls.
 TEXT_TYPES = ("u", "U", "vu", "z", "Z", "vz", "n")
-
-
-def library_of(column: Any) -> str:
-    return type(column).__module__.split(".")[0]
 
 
 def check_column(column: Any, name: str) -> None:
@@ -47,7 +44,8 @@ def length(column: Any) -> Optional[int]:
 
 def parts(column: Any, rows: int, name: str) -> Iterator[Chunk]:
     """Yields the column's rows, `rows` at a time. Rejects a column of another type than text."""
-    for chunk in chunks(column, rows):
+    # A consumer of its capsules would take a Column over.
+    for chunk in [column._rows()] if isinstance(column, Column) else chunks(column, name, rows):
         dictionary = chunk.schema.dictionary
         kind = (dictionary.contents if dictionary else chunk.schema).format.decode()
         if kind not in TEXT_TYPES:
@@ -60,7 +58,7 @@ def paired(first: Any, column: Any, rows: int, names: Tuple[str, str]) -> Iterat
     """Yields parts with the same rows of both columns. first: a column, or a text for all rows, as a part of
     length 1."""
     if is_text(first):
-        text = next(chunks([first]))
+        text = built([first])
         for part in parts(column, rows, names[1]):
             yield text, part
         return

@@ -3,9 +3,9 @@
 import sys
 from typing import Any, Callable, Iterator, List, TypeVar
 
+from ._arrow import library_of
 from ._arrow_build import joined
 from ._arrow_column import Column
-from ._column_input import library_of
 from ._errors import BertQAError
 from ._run import Run
 

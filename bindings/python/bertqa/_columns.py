@@ -22,7 +22,7 @@ from ._native import library
 from ._redaction import Pseudonyms, apply_lists, everywhere, redact
 from ._rules import Rules
 from ._run import Run
-from ._text import check_kind, encoded, is_text, spans
+from ._text import check_kind, encoded, is_text, spans, text_list
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -179,8 +179,8 @@ def redact_column(
     """
     find = _finder(context, kinds, regions, labels, rules)
     lists: Dict[str, Any] = {
-        "allow": [allow] if is_text(allow) else list(allow),
-        "deny": [deny] if is_text(deny) else list(deny),
+        "allow": text_list(allow, "allow"),
+        "deny": text_list(deny, "deny"),
     }
     replaced: Dict[str, Any] = {"replacement": replacement, "mask": mask, "key": key, "pseudonyms": pseudonyms}
     apply_lists("", [], **lists)  # both reject invalid arguments before any work
@@ -204,8 +204,8 @@ def _finder(
     context: Optional[Context], kinds: Any, regions: Any, labels: Any, rules: Optional[Rules]
 ) -> Callable[[Any, Any], Any]:
     """Returns a function that finds the entities of a text, by a model and by rules."""
-    kinds = kinds if kinds is None or isinstance(kinds, str) else list(kinds)
-    regions = regions if regions is None or is_text(regions) else list(regions)
+    kinds = kinds if kinds is None else text_list(kinds, "kinds")
+    regions = regions if regions is None else text_list(regions, "regions")
     labels = list(labels) if isinstance(labels, Iterator) else labels
     patterns("", kinds, regions=regions)  # rejects invalid arguments before any work
     if rules is not None:
@@ -266,8 +266,8 @@ def tokenize_column(
 
     texts and the result: like documents and the result of answer_column. options: see help(bertqa.CallOptions).
     """
-
     check_kind(context, Context, "context")
+    context._opened()
 
     def tokenized(run: Run, items: List[Any]) -> List[Any]:
         call = tokenize_call(parse_special_tokens, {**run.options(), "progress": None})

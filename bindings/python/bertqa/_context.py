@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 
 from . import _abi
 from ._answer import AnswerMethods
-from ._call import ON_LOG, Call, index, int32, integer, switch
+from ._call import ON_LOG, Call, function, index, int32, integer, switch
 from ._classify import ClassifyMethods
 from ._embed import EmbedMethods
 from ._entities import EntitiesMethods
@@ -53,7 +53,8 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         the files are read into memory, and later changes to them have no effect; default "mmap".
     log: a function that is called after loading with a line for each decision that was made; default None.
     dir_fd: a descriptor of an open directory to which model is relative, as in os.open; "" is that directory
-        itself. The descriptor is not kept; default None.
+        itself. The descriptor is not kept, so SentenceEncoder and pipeline, which read more of the model's files, take no
+        such Context; default None.
     options: see help(bertqa.CallOptions).
     """
 
@@ -81,7 +82,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         struct.tokenizer_only = switch(tokenizer_only, "tokenizer_only")
         struct.load = 0 if load is None else index(LOADS, load, "load")
         lines: List[bytes] = []
-        if log is not None:
+        if function(log, "log") is not None:
             struct.log_user = lines
             struct.log = ON_LOG
         if isinstance(model, Mapping):
@@ -106,9 +107,10 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         call.check(status)
         self._handle = handle
         self._is_relative = dir_fd is not None
+        # An absolute path, because a name depends on the working directory.
+        self._directory = os.path.abspath(self.info.directory)
         self._arguments: Dict[str, Any] = {
-            # An absolute path, because a name depends on the working directory.
-            "model": model if model is None or files is not None else os.path.abspath(self.info.directory),
+            "model": model if model is None or files is not None else self._directory,
             "task": task,
             "threads": threads,
             "precision": precision,
@@ -156,6 +158,20 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
             prompts=_prompts(handle, info.prompt_count),
             sequence=_sequence_info(handle),
         )
+
+    def _file(self, name: str, size: int = -1) -> bytes:
+        """Returns the beginning of one of the model's files; empty if there is none."""
+        self._opened()
+        files = self._arguments["model"]
+        if isinstance(files, Mapping):
+            return bytes(files.get(name, b"")[: None if size < 0 else size])
+        if self._is_relative:
+            raise TypeError(f"{name} of a Context opened with dir_fd cannot be read: open the Context by its path")
+        try:
+            with open(os.path.join(self._directory, name), "rb") as file:
+                return file.read(size)
+        except OSError:
+            return b""
 
     def tokenize(
         self, text: Text, parse_special_tokens: Optional[bool] = None, **options: "Unpack[CallOptions]"
@@ -223,6 +239,10 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
             segments = None if second_segments is None else array("Q", second_segments)
         except OverflowError as error:
             raise InvalidArgument(f"an id or second segment is out of range: {error}") from None
+        except TypeError as error:
+            raise TypeError(
+                f"windows must be lists of ids, and second_segments a list of indices: {error}"
+            ) from None
         count = len(ids)
         start, end = (ctypes.c_float * count)(), (ctypes.c_float * count)()
         sizes = ctypes.c_size_t * len(windows)

@@ -11,7 +11,7 @@ from ._errors import InvalidArgument
 from ._handle import Closable, Results
 from ._native import failures, library, text_at
 from ._results import Entity, EntityList
-from ._text import as_text, encoded, is_text, text_array
+from ._text import as_text, encoded, text_array, text_list
 from ._value import T
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def patterns(
     struct = _abi.PatternsOptions()
     call = Call(options, struct)
     if patterns is not None:
-        names = [patterns] if isinstance(patterns, str) else list(patterns)
+        names = text_list(patterns, "patterns")
         for name in names:
             if name not in PATTERNS and name not in PATTERN_GROUPS:
                 known = ", ".join((*PATTERN_GROUPS, *PATTERNS))
@@ -135,7 +135,7 @@ def patterns(
             raise InvalidArgument("patterns is empty; None is its default, all")
         struct.patterns = sum(1 << bit for bit, name in enumerate(PATTERNS) if name in names)
     if regions is not None:
-        codes = [regions] if is_text(regions) else list(regions)
+        codes = text_list(regions, "regions")
         struct.regions, struct.region_count = text_array(codes), len(codes)
     lib = library()
     text = as_text(text)

@@ -77,11 +77,10 @@ def texts_of(values: Iterable[Any]) -> List[Any]:
 def serializable(model: Any) -> Any:
     """Returns the name or directory of a model for a file."""
     if isinstance(model, Context):
-        directory = model.info.directory
-        if not directory or model._is_relative:
+        if not model.info.directory or model._is_relative:
             raise ValueError(
                 f"{model!r} cannot be named in a file, because it was opened from memory or with dir_fd: open it by the path "
                 "of its directory"
             )
-        return os.path.abspath(directory)
+        return model._directory
     return None if model is None else os.fspath(model)

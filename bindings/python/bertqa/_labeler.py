@@ -12,7 +12,7 @@ from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
 from ._native import library, text_at
 from ._results import Classification
-from ._text import encoded, is_text
+from ._text import encoded, text_list
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Labeler(Closable):
         owner, lib = context._opened(), library()
         data: List[Tuple[bytes, bytes]] = []
         for label, texts in examples.items():
-            found = [encoded(text) for text in ([texts] if is_text(texts) else texts)]
+            found = [encoded(text) for text in text_list(texts, f"examples: the label {label!r:.80}")]
             if not found:
                 raise InvalidArgument(
                     f"examples: the label {label!r} has none; pass at least one text for each label"

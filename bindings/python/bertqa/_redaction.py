@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import tempfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union, cast
 
@@ -13,7 +14,7 @@ from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import check, library
 from ._results import Entity, EntityList
-from ._text import as_bytes, as_text, check_kind, encoded, is_text, text_array
+from ._text import as_bytes, as_text, check_kind, elements, encoded, text_array, text_list
 from ._value import T
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ class Pseudonyms:
         check(lib.pseudonyms_create(ctypes.byref(pointer)))
         self._handle = Handle(pointer, lib.pseudonyms_free)
         # Not a dict of the pairs, which would lose the first value of a name that occurs twice.
-        for name, value in names.items() if isinstance(names, Mapping) else names or ():
-            name_data, data = _encoded(name), _encoded(value)
+        pairs = names.items() if isinstance(names, Mapping) else names or ()
+        for pair in elements(pairs, "names", "a dict or pairs of a name and a value", _is_pair):
+            name_data, data = map(_encoded, pair)
             check(lib.pseudonyms_add(pointer, name_data, len(name_data), data, len(data)))
 
     @classmethod
@@ -68,8 +70,8 @@ class Pseudonyms:
 
     def save(self, path: Any) -> None:
         """Writes the names to a file that only its owner can read. `bertqa restore --mapping` also reads it."""
-        temporary = f"{os.fsdecode(path)}.{os.getpid()}.tmp"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        directory, base = os.path.split(os.path.abspath(os.fsdecode(path)))
+        descriptor, temporary = tempfile.mkstemp(".tmp", f"{base}.", directory)
         try:
             with open(descriptor, "w", encoding="utf-8", errors="replace") as file:
                 for name, value in self.names().items():
@@ -118,7 +120,7 @@ def everywhere(text: T, entities: "Iterable[Entity[T]]", **options: "Unpack[Call
     """
     lib = library()
     return _with_more(
-        text, list(entities), options,
+        text, entities, options,
         lambda data, given, call, results: lib.everywhere(data, len(data), given, 1, call, results),
     )  # fmt: skip
 
@@ -140,21 +142,22 @@ def apply_lists(
     options: see help(bertqa.CallOptions).
     """
     lib = library()
-    lists = [[texts] if is_text(texts) else list(texts) for texts in (allow, deny)]
+    lists = text_list(allow, "allow"), text_list(deny, "deny")
     (allowed, allow_count), (denied, deny_count) = ((text_array(texts), len(texts)) for texts in lists)
     return _with_more(
-        text, list(entities), options,
+        text, entities, options,
         lambda data, given, call, results: lib.apply_lists(
             data, len(data), given, 1, allowed, allow_count, denied, deny_count, call, results
         ),
     )  # fmt: skip
 
 
-def _with_more(text: T, entities: "List[Entity[T]]", options: Any, function: Any) -> EntityList[T]:
+def _with_more(text: T, entities: "Iterable[Entity[T]]", options: Any, function: Any) -> EntityList[T]:
     """Returns the result of a library function for the entities, with the given entities' explanations."""
     text = as_text(text)
     call, lib = Call(options), library()
     data = encoded(text)
+    entities = _listed(entities)
     ranges = _ranges(text, data, entities, encoded)
     with Results(1, lib.entity_list_free) as given, Results(1, lib.entity_list_free) as results:
         call.check(lib.entity_list_create(data, len(data), ranges, len(ranges), call.common_pointer, given))
@@ -221,7 +224,7 @@ def redact(
         check_kind(pseudonyms, Pseudonyms, "pseudonyms")
         struct.pseudonyms = pseudonyms._handle.pointer
     data = text if isinstance(text, bytes) else _encoded(text)
-    ranges = _ranges(text, data, list(entities), _encoded)
+    ranges = _ranges(text, data, _listed(entities), _encoded)
     lib = library()
     with Results(1, lib.entity_list_free) as results:
         call.check(lib.entity_list_create(data, len(data), ranges, len(ranges), call.common_pointer, results))
@@ -233,6 +236,10 @@ def redact(
             call,
         )
     return cast(T, result if isinstance(text, bytes) else _decoded(result))
+
+
+def _listed(entities: "Iterable[Entity[T]]") -> "List[Entity[T]]":
+    return elements(entities, "entities", "a list of Entity", lambda one: isinstance(one, Entity))
 
 
 def _ranges(text: Any, data: bytes, entities: "List[Entity[Any]]", encode: Callable[[Any], bytes]) -> Any:
@@ -268,6 +275,10 @@ def _written(room: int, function: Any, call: Call) -> bytes:
             continue
         call.check(status)
         return ctypes.string_at(output, needed.value)
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(text, str) for text in pair)
 
 
 def _bytes(text: _abi.Text) -> bytes:

@@ -69,7 +69,10 @@ class Rules:
                 content = json.load(file, object_pairs_hook=_once)
             except json.JSONDecodeError as error:
                 raise InvalidArgument(f"{path}: line {error.lineno}, column {error.colno}: {error.msg}") from None
-            except InvalidArgument as error:
+            except (
+                ValueError,
+                RecursionError,
+            ) as error:  # no UTF-8, a member twice, or too long or deep for Python
                 raise InvalidArgument(f"{path}: {error}") from None
         if not isinstance(content, dict) or list(content) != ["rules"] or not isinstance(content["rules"], list):
             raise InvalidArgument(f'{path}: expected an object with one member, the array "rules"')
@@ -130,8 +133,14 @@ def _rule(shown: str, rule: "Mapping[str, Any]") -> _Rule:
         if member not in _MEMBERS:
             raise InvalidArgument(f"{shown} has the unknown member {member!r}; it may have {', '.join(_MEMBERS)}")
     name, expression, check_name, context = (rule.get(member) for member in _MEMBERS)
-    if not isinstance(name, str) or not re.fullmatch(r"[^\x00-\x1f\x7f\[\]]+", name) or len(name.encode()) > 64:
-        raise InvalidArgument(f"{shown} needs a name of 1 to 64 bytes without brackets and control characters")
+    if (
+        not isinstance(name, str)
+        or not re.fullmatch(r"[^\x00-\x1f\x7f\[\]\ud800-\udfff]+", name)
+        or len(name.encode()) > 64
+    ):
+        raise InvalidArgument(
+            f"{shown} needs a name of 1 to 64 bytes in UTF-8 without brackets and control characters"
+        )
     if not isinstance(expression, str) or not expression:
         raise InvalidArgument(f"{shown} needs an expression")
     try:
@@ -139,6 +148,8 @@ def _rule(shown: str, rule: "Mapping[str, Any]") -> _Rule:
     except re.error as error:
         place = "" if error.colno is None else f" at line {error.lineno}, column {error.colno}"
         raise InvalidArgument(f"{shown}: the expression: {error.msg}{place}") from None
+    except (OverflowError, RecursionError) as error:
+        raise InvalidArgument(f"{shown}: the expression: {error}") from None
     if check_name is not None:
         if not isinstance(check_name, str):
             raise InvalidArgument(f'{shown}: "checksum" must be a string')

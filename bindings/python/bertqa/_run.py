@@ -1,7 +1,9 @@
 """Several library calls that form one: their remaining time and their total progress."""
 
 import time
-from typing import Any, Callable, Dict, Iterator, Mapping, Optional
+from typing import Any, Dict, Iterator, Mapping, Optional
+
+from ._call import function, seconds
 
 
 def repeatable(options: Mapping[str, Any]) -> Dict[str, Any]:
@@ -19,9 +21,9 @@ class Run:
 
     def __init__(self, options: Any, total: Optional[int], stage: str):
         self._options = repeatable(options)
-        self._progress: Optional[Callable[[str, float], Any]] = self._options.get("progress")
+        self._progress = function(self._options.get("progress"), "progress")
         timeout = self._options.get("timeout")
-        self._deadline = None if timeout is None else time.monotonic() + timeout
+        self._deadline = None if timeout is None else time.monotonic() + seconds(timeout, "timeout")
         self._total, self._stage = total, stage
         self._told = -1.0
         self.first = self._count = 0
@@ -29,7 +31,7 @@ class Run:
     def options(self) -> Dict[str, Any]:
         """Returns the options for the next call."""
         found = dict(self._options)
-        if self._progress is not None and self._total is not None and callable(self._progress):
+        if self._progress is not None and self._total is not None:
             found["progress"] = lambda stage, fraction: self._tell(fraction * self._count)
         if self._deadline is not None:
             found["timeout"] = max(0.0, self._deadline - time.monotonic())

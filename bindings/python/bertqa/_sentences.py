@@ -1,8 +1,7 @@
 """SentenceEncoder: an embedding model with the interface of sentence-transformers' SentenceTransformer."""
 
 import json
-import os
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from ._call import integer
 from ._context import Context
@@ -202,11 +201,4 @@ def _opened(model: Any, options: Dict[str, Any]) -> Tuple[Context, Dict[str, Any
 
 def _config(context: Context) -> Dict[str, Any]:
     """Returns the settings of sentence-transformers in a model's files."""
-    model = context._arguments["model"]
-    try:
-        if isinstance(model, Mapping):
-            return dict(json.loads(model[CONFIG]))
-        with open(os.path.join(context.info.directory, CONFIG), "rb") as file:
-            return dict(json.load(file))
-    except (KeyError, OSError):
-        return {}
+    return dict(json.loads(context._file(CONFIG) or b"{}"))

@@ -1,7 +1,7 @@
 """Conversions between Python's texts and paths and the library's bytes."""
 
 import os
-from typing import TYPE_CHECKING, Any, List, Mapping, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Iterable, List, Mapping, Sequence, Tuple
 
 from . import _abi
 from ._errors import InvalidArgument
@@ -21,7 +21,9 @@ def _is_bytes_like(value: Any) -> bool:
         view = memoryview(value)
     except (TypeError, ValueError, BufferError):  # ValueError: for a closed mmap or a released memoryview
         return False
-    return view.ndim == 1 and view.format.lstrip("@=<>!") in ("B", "b", "c")
+    # A date of numpy, which has no dimensions, also has bytes.
+    is_row = view.ndim == getattr(value, "ndim", 1) == 1
+    return is_row and view.format.lstrip("@=<>!") in ("B", "b", "c")
 
 
 def check_kind(value: Any, kind: type, name: str) -> None:
@@ -36,6 +38,22 @@ def check_texts(values: Any, name: str, one: str = "") -> None:
         raise TypeError(f"{name} is one text; {one}")
     if isinstance(values, (Mapping, set, frozenset)) or hasattr(values, "columns"):
         raise TypeError(f"{name} is of type {type(values).__name__}, but must be a list or one column")
+
+
+def text_list(values: Any, name: str) -> List[Any]:
+    """Returns the texts of an argument that is one text or several."""
+    return [values] if is_text(values) else elements(values, name, "a list of texts", is_text)
+
+
+def elements(values: Any, name: str, what: str, is_one: Callable[[Any], bool]) -> List[Any]:
+    """Returns the elements of an argument, each of which must satisfy `is_one`. what: the argument, for messages."""
+    if not isinstance(values, Iterable):
+        raise TypeError(f"{name} is {values!r:.80}, but must be {what}")
+    found = list(values)
+    for one in found:
+        if not is_one(one):
+            raise TypeError(f"{name} has {one!r:.80}, but must be {what}")
+    return found
 
 
 def as_text(value: Any) -> Any:
@@ -92,7 +110,12 @@ def question_and_document(pair: Any) -> Tuple[Any, Any]:
 
 def path_bytes(path: Any, name: str) -> bytes:
     """Returns a path for the library, whose strings end with a NUL."""
-    data = os.fsencode(path)
+    try:
+        data = os.fsencode(path)
+    except TypeError:
+        raise TypeError(f"{name} is {path!r:.80}, but must be a path") from None
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"{name} is {path!r}: a path cannot hold a lone surrogate") from None
     if b"\0" in data:
         raise InvalidArgument(f"{name} is {path!r}: a path cannot hold a null character")
     return data

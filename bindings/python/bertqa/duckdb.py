@@ -196,7 +196,7 @@ def register(
 
     def pattern_list(texts: Any, kinds: Any, regions: Any) -> Any:
         def found(rows: Any, kind: str, region: str) -> Any:
-            return patterns_column(rows, kind.split(","), regions=_listed(region))
+            return patterns_column(rows, _parts(kind), regions=_listed(region))
 
         return _grouped([kinds, regions], found, texts, ("all", ""))
 
@@ -303,9 +303,9 @@ def _names(labels: str) -> Optional[List[str]]:
 
 
 def _thresholds(labels: str) -> Optional[Dict[str, Optional[float]]]:
-    """Returns the names in a list of labels with their thresholds, as in "disease=0.7"."""
+    """Returns the names in a list of labels with their thresholds, as in "disease=0.7"; None for all, as in "*"."""
     names = _names(labels)
-    if names is None:
+    if names is None or names == ["*"]:
         return None
     thresholds: Dict[str, Optional[float]] = {}
     for name in names:
@@ -338,7 +338,11 @@ def _grouped(arguments: Any, function: Callable[..., Any], texts: Any, usual: An
 
 def _listed(names: str) -> "Optional[List[str]]":
     """Returns names separated by commas; None if there are none."""
-    return [name.strip() for name in names.split(",") if name.strip()] or None
+    return [name for name in _parts(names) if name] or None
+
+
+def _parts(names: str) -> List[str]:
+    return [name.strip() for name in names.split(",")]
 
 
 def _redacted(finder: Context, texts: Any, kinds: str, action: str, value: str, regions: str, labels: str) -> Any:
@@ -348,9 +352,9 @@ def _redacted(finder: Context, texts: Any, kinds: str, action: str, value: str, 
             "bertqa_redact(text, patterns, action, value, regions, labels): the action is 'label', 'text', 'mask', 'hash' or "
             "'pseudonym'; the value is the text, the number of letters to keep, or the key"
         )
-    found: Any = {"kinds": kinds.split(","), "regions": _listed(regions)}
+    found: Any = {"kinds": _parts(kinds), "regions": _listed(regions)}
     if labels:
-        found.update(context=finder, labels=None if labels == "*" else _thresholds(labels))
+        found.update(context=finder, labels=_thresholds(labels))
     if action == "pseudonym":  # numbered anew in each text
         import pyarrow
 

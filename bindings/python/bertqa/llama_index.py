@@ -26,7 +26,7 @@ class BertQAEmbedding(BaseEmbedding):
     def __init__(self, model_name: Any = None, embed_batch_size: int = 256, **options: Any):
         fields = {name: options.pop(name) for name in BaseEmbedding.model_fields if name in options}
         encoder = SentenceEncoder(model_name, **options)
-        directory = encoder.context.info.directory
+        directory = encoder.context.info.directory and encoder.context._directory
         super().__init__(model_name=directory, embed_batch_size=embed_batch_size, **fields)
         # Functions, such as log, matter only while the model is opened.
         self._options = {name: value for name, value in options.items() if not callable(value)}
@@ -35,6 +35,13 @@ class BertQAEmbedding(BaseEmbedding):
     def to_dict(self, **options: Any) -> Dict[str, Any]:
         """Returns the constructor's arguments, for from_dict."""
         return {**super().to_dict(**options), **self._options}
+
+    def __getstate__(self) -> Any:
+        """LlamaIndex removes what cannot be pickled, also from this object. With it, pickle raises its exception."""
+        encoder = self._encoder
+        state = super().__getstate__()
+        state["__pydantic_private__"]["_encoder"] = encoder
+        return state
 
     def __setstate__(self, state: Any) -> None:
         """LlamaIndex calls the constructor with the fields alone, which lack the encoder's options."""
@@ -74,6 +81,13 @@ class BertQARerank(BaseNodePostprocessor):
 
     model: Any = None
     top_n: int = Field(default=3, ge=1)
+
+    def __getstate__(self) -> Any:
+        """As in BertQAEmbedding: without its model, the copy would have the default model."""
+        model = self.model
+        state = super().__getstate__()
+        state["__dict__"]["model"] = model
+        return state
 
     @classmethod
     def class_name(cls) -> str:

@@ -4,6 +4,7 @@ from typing import Any, Callable
 
 import polars
 
+from ._call import integer
 from ._columns import answer_column, classify_column, embed_column, entities_column
 from ._hosts import opened
 from ._run import repeatable
@@ -44,7 +45,7 @@ class Expressions:
     def answer(self, question: Any, model: Any = None, **options: Any) -> Any:
         """A struct of the answer to a question, which is a text or an expression, such as pl.col("question")."""
         context = opened(model, "answer")
-        kind = _ANSWERS if (options.get("top_k") or 1) > 1 else _ANSWER
+        kind = _ANSWERS if integer(options.get("top_k") or 1, "top_k") > 1 else _ANSWER
         if is_text(question):
             return self._mapped(lambda texts: answer_column(context, question, texts, **options), kind)
         if question is None:
@@ -89,4 +90,4 @@ class Expressions:
 def _broadcast(columns: Any) -> Any:
     """Repeats the row of a literal or an aggregate, as Polars does."""
     count = next((len(column) for column in columns if len(column) != 1), 1)
-    return [column if len(column) == count else column.new_from_index(0, count) for column in columns]
+    return [column.new_from_index(0, count) if len(column) == 1 else column for column in columns]

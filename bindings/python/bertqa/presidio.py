@@ -9,7 +9,7 @@ from presidio_analyzer import AnalysisExplanation, EntityRecognizer, RecognizerR
 
 from ._entities import PATTERN_GROUPS, patterns
 from ._hosts import opened, serializable
-from ._text import check_texts
+from ._text import check_texts, text_list
 
 #: Presidio's names for the labels of rules and of common models.
 ENTITIES = {
@@ -48,9 +48,11 @@ class BertQARecognizer(EntityRecognizer):
         **options: Any,
     ):
         self.model, self.threshold = model, threshold
-        self.wanted = labels if labels is None or isinstance(labels, (Mapping, str)) else list(labels)
-        self.regions = regions if regions is None or isinstance(regions, str) else list(regions)
-        groups = ["all"] if rules is None else [rules] if isinstance(rules, str) else rules
+        self.wanted = (
+            labels if labels is None or isinstance(labels, (Mapping, str)) else text_list(labels, "labels")
+        )
+        self.regions = regions if regions is None else text_list(regions, "regions")
+        groups = ["all"] if rules is None else text_list(rules, "rules")
         self.rules = [rule for group in groups for rule in PATTERN_GROUPS.get(group, (group,))]
         self.names = {**ENTITIES, **(names or {})}
         kinds = [rule.upper() for rule in self.rules]

@@ -6,13 +6,13 @@
 spaCy finds the component by the wheel's entry point; without the wheel, import bertqa.spacy first.
 """
 
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Union
 
 from spacy.language import Language
 from spacy.scorer import get_ner_prf
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import filter_spans, minibatch
+from spacy.util import filter_spans, minibatch, raise_error
 
 from ._hosts import opened
 
@@ -37,13 +37,26 @@ class BertQAEntities:
         names: Dict[str, str],
     ):
         self.name, self.model, self.wanted, self.threshold, self.names = name, model, labels, threshold, names
+        self._error_handler = raise_error
+
+    def set_error_handler(self, error_handler: Callable[..., Any]) -> None:
+        """error_handler: what nlp.pipe calls with the documents that cannot be read, which it then leaves out."""
+        self._error_handler = error_handler
+
+    def get_error_handler(self) -> Callable[..., Any]:
+        return self._error_handler
 
     def __call__(self, doc: Doc) -> Doc:
         return self._read([doc])[0]
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         for docs in minibatch(stream, size=batch_size):
-            yield from self._read(docs)
+            try:
+                read = self._read(docs)
+            except Exception as error:
+                self._error_handler(self.name, self, docs, error)
+            else:
+                yield from read
 
     @property
     def labels(self) -> Any:

@@ -99,7 +99,7 @@ class Tasks:
         raise InvalidArgument(f"there is no document {index!r} of this kind")
 
     def _opened(self, request: Request) -> Collection:
-        """Opens a collection for one request, because an SQLite connection belongs to one thread."""
+        """Opens a collection for one request, because only one thread may use it at a time."""
         path = self._chosen(request, pathlib.Path)
         if not path.is_file() or path.stat().st_size == 0:
             raise FileNotFoundError(f"{path} is no longer there")  # Collection would make a new one
@@ -124,8 +124,8 @@ class Tasks:
     def _passage(self, request: Request, cancel: Callable[[], bool]) -> Any:
         """Returns the text of a passage's document, joined from its passages, and the passage's place."""
         id = request.get("id")
-        if not isinstance(id, int) or not -(1 << 63) <= id < 1 << 63:
-            raise InvalidArgument("id must be an integer of 64 bits")
+        if not isinstance(id, int):
+            raise InvalidArgument("id must be an integer")
         with self._opened(request) as collection:
             passages = collection.document(id)
         text, end, place = "", 0, None
@@ -174,6 +174,8 @@ class Tasks:
             if error.argument != "contributions":
                 raise
             found = context.classify(text, cancel=cancel)  # the model lacks the option
+        if found.problem_type == "regression":
+            raise InvalidArgument("this model computes numbers, not labels: choose another with --classify-model")
         return {
             "tooShort": found.is_too_short,
             "labels": [{"label": score.label, "probability": score.probability} for score in found.scores],

@@ -5,12 +5,13 @@ from typing import Any, Dict, List, Optional
 
 from haystack import Document, component
 
+from .._call import integer
 from .._hosts import opened, scores
 from ._base import Component
 
 
 def at_least_one(top_k: int) -> int:
-    if top_k < 1:
+    if integer(top_k, "top_k") < 1:
         raise ValueError(f"top_k is {top_k}, but must be at least 1")
     return top_k
 

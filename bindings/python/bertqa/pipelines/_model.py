@@ -1,9 +1,8 @@
 """A model's tokenizer as in transformers: special tokens, words, and the text of tokens."""
 
 import json
-import os
 import re
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from .._context import Context, tokenize_call
 from .._text import encoded, spans
@@ -54,20 +53,9 @@ class Model:
         self.kind = self._kind()
         self._pieces: Dict[int, str] = {}
 
-    def _file(self, name: str, size: int = -1) -> bytes:
-        """Returns a file of the model's directory; empty if there is none."""
-        model = self.context._arguments["model"]
-        if isinstance(model, Mapping):
-            return bytes(model.get(name, b"")[: None if size < 0 else size])
-        try:
-            with open(os.path.join(self.context.info.directory, name), "rb") as file:
-                return file.read(size)
-        except OSError:
-            return b""
-
     def _decoder_and_template(self) -> None:
         """Reads the parts of a tokenizer.json before its vocabulary, which may be large."""
-        head = self._file("tokenizer.json", 1 << 20).partition(b'"vocab"')[0].decode("utf-8", "replace")
+        head = self.context._file("tokenizer.json", 1 << 20).partition(b'"vocab"')[0].decode("utf-8", "replace")
         self._has_decoder = not re.search(r'"decoder"\s*:\s*null', head)
         found = re.search(r'"post_processor"\s*:\s*', head)
         self._template: Any = json.JSONDecoder().raw_decode(head, found.end())[0] if found else None
@@ -87,7 +75,7 @@ class Model:
         return 1 if tokenizer.startswith("BertTokenizer") or not is_double else 2
 
     def _json(self, name: str) -> Dict[str, Any]:
-        data = self._file(name)
+        data = self.context._file(name)
         value = json.loads(data) if data else {}
         return value if isinstance(value, dict) else {}
 

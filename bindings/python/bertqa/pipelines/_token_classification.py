@@ -4,7 +4,8 @@ import itertools
 import warnings
 from typing import Any, Dict, List, Tuple
 
-from .._errors import Unsupported
+from .._context import Context
+from .._errors import Unsupported, WrongModel
 from .._results import EntityList
 from ._base import Pipeline, unknown
 from ._groups import Token, entities_of, is_subword
@@ -18,6 +19,14 @@ class TokenClassificationPipeline(Pipeline):
     entity or entity_group, score, word, start and end."""
 
     model_task = "entities"
+
+    def __init__(self, context: Context, **options: Any):
+        super().__init__(context, **options)
+        if not context.info.labels:
+            raise WrongModel(
+                f"{context.info.architecture} needs the labels to find, which {self.task} has no place for: "
+                "call entities(text, labels=[...]) of the Context"
+            )
 
     def __call__(self, inputs: Any, **options: Any) -> Any:
         if isinstance(inputs, (int, float, dict, type(None))) or (

@@ -231,7 +231,7 @@ def hits(database, count, *paths):
     with bertqa.Collection(database) as notes, bertqa.Collection(database) as by_words:
         by_words._fingerprint = lambda: None
         by_meaning = bertqa.Collection(database)
-        by_meaning._set_words = lambda _: None
+        by_meaning._set_words = lambda *_: None
         notes.ask("Who?")
         for source, each in asked.items():
             found, right = collections.defaultdict(list), 0
@@ -281,7 +281,7 @@ def coverage(weight, power):
 
 FUSIONS = {
     "BM25": lambda cosines, bm25, *_: bm25,
-    "coverage": lambda cosines, bm25, coverages, _: coverages,
+    "words": lambda cosines, bm25, coverages, _: coverages + bm25,
     "vectors": lambda cosines, *_: cosines,
     "reciprocal ranks, 10": reciprocal(10),
     "reciprocal ranks, 60": reciprocal(60),
@@ -296,12 +296,13 @@ FUSIONS = {
 
 
 def covered(rows, words, count):
-    """The share of a question's words that each of COUNT rows has, by inverse document frequency.
+    """The share of a question's words that each of COUNT rows has, by inverse document frequency, and the sum of these.
     rows, words: the row and the word of each match."""
     words = numpy.unique(words, return_inverse=True)[1]
     found = numpy.bincount(words)
     weights = numpy.log(1 + (count - found + 0.5) / (found + 0.5))
-    return numpy.bincount(rows, weights[words], count) / max(weights.sum(), 1e-9)
+    whole = max(weights.sum(), 1e-9)
+    return numpy.bincount(rows, weights[words], count) / whole, whole
 
 
 def fusion(database, count, *paths):
@@ -323,23 +324,24 @@ def fusion(database, count, *paths):
             block = numpy.frombuffer(data, numpy.int8).reshape(number, -1).astype(numpy.float32)
             rows.append(block * numpy.frombuffer(scales, "<f4")[:, None])
         ids, vectors = numpy.array(ids), numpy.concatenate(rows)
-        best_words = "SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT 200"
         for source, each in asked.items():
             found = collections.defaultdict(list)
             for question, context, answers in each:
                 right_places = places(numbers, context, answers)
                 query = notes._embedding().embed(question, prompt_name="query")
                 cosines = vectors @ numpy.array(query, numpy.float32)
-                bm25, in_parts = numpy.zeros(len(ids)), numpy.zeros(len(ids))
-                for id, score in connection.execute(best_words, (match(question),)):
-                    bm25[numpy.searchsorted(ids, id)] = score
-                matches = connection.execute(_collection._sql(_collection._WORDS), (match(question),)).fetchall()
-                matches = numpy.array(matches, numpy.int64).reshape(-1, 2)
-                row, words = numpy.searchsorted(ids, matches[:, 0]), matches[:, 1]
+                in_parts = numpy.zeros(len(ids))
+                matches = connection.execute(
+                    _collection._sql(_collection._WORDS), (match(question), True)
+                ).fetchall()
+                matches = numpy.array(matches).reshape(-1, 3)
+                row, words = numpy.searchsorted(ids, matches[:, 0]), matches[:, 1].astype(int)
                 for part in range(10):
                     here = row % 10 == part
-                    in_parts[part::10] = covered(row[here] // 10, words[here], len(in_parts[part::10]))
-                coverages = covered(row, words, len(ids))
+                    in_parts[part::10] = covered(row[here] // 10, words[here], len(in_parts[part::10]))[0]
+                coverages, whole = covered(row, words, len(ids))
+                # FTS5's k1 is 1.2: a word's score is at most 2.2 times its weight.
+                bm25 = numpy.bincount(row, matches[:, 2], len(ids)) / (2.2 * whole)
                 for name, score in FUSIONS.items():
                     scores = score(cosines, bm25, coverages, in_parts)
                     order = numpy.argpartition(-scores, 20)[:20]

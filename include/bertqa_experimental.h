@@ -555,8 +555,9 @@ enum {
   BERTQA_COLLECTION_CREATE = 0,
   /* The model of the vectors: fingerprint, length, name. No row if the collection has none. */
   BERTQA_COLLECTION_MODEL = 1,
-  /* ?1 the query of bertqa_search_query: the id of each passage that has a word of the query, and the word's
-   * index there. A passage has a row for each of its words. */
+  /* ?1 the query of bertqa_search_query, ?2 true for a search by words only: the id of each passage that has a
+   * word of the query, the word's index there, and its BM25 in the passage, or NULL without ?2. A passage has a
+   * row for each of these words. */
   BERTQA_COLLECTION_WORDS = 2,
   /* ?1 a GLOB pattern of paths or NULL, ?2 a JSON object with a GLOB pattern for each field that matters, or
    * NULL: first and last id of each run of passages of such documents, ascending. */
@@ -649,10 +650,12 @@ BERTQA_MUST_CHECK bertqa_status bertqa_search_allow(bertqa_search *search, int64
                                                     int64_t last);
 
 /* Sets the passages that have words of the question, before vectors are added.
- * ids, words: [count], the rows of BERTQA_COLLECTION_WORDS in any order.
+ * ids, words, scores: [count], the rows of BERTQA_COLLECTION_WORDS in any order. scores: finite; they count in a
+ * search by words only, and may be NULL.
  * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_search_set_words(bertqa_search *search, const int64_t *ids,
-                                                        const int32_t *words, size_t count);
+                                                        const int32_t *words, const double *scores,
+                                                        size_t count);
 
 /* Adds the vectors of the passages first, first + 1, ..., which are above those of the call before: all rows
  * are compared with the question's.

@@ -169,7 +169,7 @@ static void search(const bertqa_context *context) {
   int64_t ids[2] = {8, 0};
   double scores[2];
   const int32_t word = 0;
-  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(found, ids, &word, 1));
+  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(found, ids, &word, NULL, 1));
   CHECK_STATUS(BERTQA_OK, bertqa_search_allow(found, 7, 8));
   CHECK_STATUS(BERTQA_OK, bertqa_search_add_vectors(found, 7, 2, rows, 2 * size, scales));
   CHECK(bertqa_search_best(found, 2, ids, scores) == 2 && ids[0] + ids[1] == 15 &&

@@ -76,16 +76,19 @@ static void test_search(void) {
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
                bertqa_search_add_vectors(search, INT64_MAX, 2, rows, 2 * LENGTH, scales));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_allow(search, 2, 1));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_set_words(search, NULL, words, 1));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_set_words(search, NULL, words, NULL, 1));
+  scores[0] = NAN;
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
+               bertqa_search_set_words(search, passages, words, scores, 1));
   CHECK(bertqa_search_best(search, 4, ids, scores) == 0 &&
         bertqa_search_best(NULL, 4, ids, scores) == 0);
-  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(search, passages, words, 3));
+  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(search, passages, words, NULL, 3));
   CHECK_STATUS(BERTQA_OK, bertqa_search_allow(search, 1, 1));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_allow(search, 1, 5));
   CHECK_STATUS(BERTQA_OK, bertqa_search_add_vectors(search, 1, 2, rows, 2 * LENGTH, scales));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
                bertqa_search_add_vectors(search, 2, 1, rows, LENGTH, scales));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_set_words(search, passages, words, 3));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_set_words(search, passages, words, NULL, 3));
   CHECK(bertqa_search_best(search, 4, ids, scores) == 1 && ids[0] == 1 && scores[0] <= 1);
   CHECK(bertqa_search_score(1, 1) == 1 && bertqa_search_score(0, 0) == 0);
   CHECK(bertqa_search_score(0.5, 0.9) > bertqa_search_score(0.5, 0.8) &&

@@ -65,8 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (size_t i = 0; i < matches; i++) {
     ids[i] = number(&in);
     words[i] = kind & 4 ? (int32_t)number(&in) : draw(&in) % 3;
+    scores[i] = (double)(int8_t)draw(&in) / 8;
   }
-  is_ok(bertqa_search_set_words(search, ids, words, matches));
+  is_ok(bertqa_search_set_words(search, ids, words, kind & 16 ? NULL : scores, matches));
   for (size_t i = draw(&in) % 3; i > 0; i--) {
     float vectors[rows * width], scales[rows];
     int8_t quantized[rows * width];

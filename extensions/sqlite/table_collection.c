@@ -116,6 +116,7 @@ static int is_object(bertqa_text json) {
 typedef struct matches {
   int64_t *ids;
   int32_t *words;
+  double *scores;
   size_t count, room;
 } matches;
 
@@ -128,25 +129,30 @@ static int add_match(matches *matches, sqlite3_stmt *row) {
     int32_t *words = sqlite3_realloc64(matches->words, room * sizeof *words);
     if (words == NULL) return SQLITE_NOMEM;
     matches->words = words;
+    double *scores = sqlite3_realloc64(matches->scores, room * sizeof *scores);
+    if (scores == NULL) return SQLITE_NOMEM;
+    matches->scores = scores;
     matches->room = room;
   }
   matches->ids[matches->count] = sqlite3_column_int64(row, 0);
-  matches->words[matches->count++] = sqlite3_column_int(row, 1);
+  matches->words[matches->count] = sqlite3_column_int(row, 1);
+  matches->scores[matches->count++] = sqlite3_column_double(row, 2);
   return SQLITE_OK;
 }
 
-static int set_words(sqlite3 *database, bertqa_search *search, char **message) {
+static int set_words(sqlite3 *database, bertqa_search *search, int has_vectors, char **message) {
   sqlite3_stmt *words;
   int code = prepare(database, BERTQA_COLLECTION_WORDS, &words, message);
   if (code != SQLITE_OK) return code;
   matches matches = {0};
   sqlite3_bind_text(words, 1, bertqa_search_query(search), -1, SQLITE_TRANSIENT);
+  sqlite3_bind_int(words, 2, !has_vectors);
   while (code == SQLITE_OK && (code = sqlite3_step(words)) == SQLITE_ROW) {
     code = add_match(&matches, words);
   }
   if (code == SQLITE_DONE) {
     bertqa_status status =
-        bertqa_search_set_words(search, matches.ids, matches.words, matches.count);
+        bertqa_search_set_words(search, matches.ids, matches.words, matches.scores, matches.count);
     code = status == BERTQA_OK ? SQLITE_OK : failed_call(status, message);
   } else if (code != SQLITE_NOMEM) {
     code = failed_sql(database, code, message);
@@ -154,6 +160,7 @@ static int set_words(sqlite3 *database, bertqa_search *search, char **message) {
   sqlite3_finalize(words);
   sqlite3_free(matches.ids);
   sqlite3_free(matches.words);
+  sqlite3_free(matches.scores);
   return code;
 }
 
@@ -307,7 +314,7 @@ static int find(connection *connection, const bertqa_text *texts, int32_t k, int
   }
   int none = 0;
   if (code == SQLITE_OK) code = allow(database, search, filter, &none, message);
-  if (code == SQLITE_OK && !none) code = set_words(database, search, message);
+  if (code == SQLITE_OK && !none) code = set_words(database, search, has_vectors, message);
   if (code == SQLITE_OK && !none && has_vectors) code = add_vectors(database, search, message);
   const int32_t wanted = is_asked ? READ : k > 0 ? k : DEFAULT_FOUND;
   if (code == SQLITE_OK) code = read_passages(database, search, wanted, rows, message);

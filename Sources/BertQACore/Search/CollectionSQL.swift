@@ -27,7 +27,7 @@ package enum CollectionSQL: Int32, CaseIterable {
     // The query's words are quoted and joined by OR: with commas, they are JSON.
     case .words:
       """
-      SELECT w.rowid, q.key FROM json_each('[' || replace(?1, '" OR "', '","') || ']') q
+      SELECT w.rowid, q.key, CASE WHEN ?2 THEN -w.rank END FROM json_each('[' || replace(?1, '" OR "', '","') || ']') q
         JOIN words w ON w.words MATCH '"' || q.value || '"'
       """
     // Runs of ids: if another program wrote meanwhile, its passages are between those of a long document.

@@ -78,13 +78,14 @@ package final class PassageSearch {
   /// - Parameters:
   ///   - ids: [count] passages.
   ///   - words: [count] the index in `query` of a word that the passage has.
+  ///   - scores: [count] BM25 of this word in the passage, which counts in a search by words only. May be nil.
   package func setWords(
-    ids: UnsafePointer<Int64>, words: UnsafePointer<Int32>, count: Int
+    ids: UnsafePointer<Int64>, words: UnsafePointer<Int32>, scores: UnsafePointer<Double>?, count: Int
   ) throws(BertQAError) {
     guard end == .min else {
       throw BertQAError(.invalidArgument, argument: "ids", "come after vectors: set the words before them")
     }
-    self.words = try WordCoverage.list(ids: ids, words: words, count: count)
+    self.words = try WordCoverage.list(ids: ids, words: words, scores: scores, count: count)
   }
 
   /// Adds the vectors of the passages `first` ... `first + count - 1`, all above those of the call before.
@@ -152,8 +153,10 @@ package final class PassageSearch {
   private func add(_ passage: WordCoverage, to hits: inout BestHits) {
     let index = allowed.partitioningIndex { $0.upperBound >= passage.id }
     guard allowed.isEmpty || index < allowed.count && allowed[index].contains(passage.id) else { return }
-    let share = passage.share
-    hits.add(Hit(id: passage.id, score: vector == nil ? share : Self.score(cosine: 0, share: share)))
+    let score =
+      vector == nil
+      ? (passage.share + min(passage.bm25, 1)) / 2 : Self.score(cosine: 0, share: passage.share)
+    hits.add(Hit(id: passage.id, score: score))
   }
 
   /// Returns the best passages, at most `depth`, best first; of equals, the lower id first.

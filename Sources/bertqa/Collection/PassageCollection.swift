@@ -194,17 +194,21 @@ final class PassageCollection {
   }
 
   private func setWords(of search: PassageSearch) throws(ToolError) {
-    let rows = try database.statement(Self.sql(.words), [.text(search.query)])
-    var (ids, words): ([Int64], [Int32]) = ([], [])
+    let rows = try database.statement(
+      Self.sql(.words), [.text(search.query), .integer(search.vectorLength == 0 ? 1 : 0)])
+    var (ids, words, scores): ([Int64], [Int32], [Double]) = ([], [], [])
     while try rows.next() {
       ids.append(rows.integer(0) ?? 0)
       words.append(Int32(truncatingIfNeeded: rows.integer(1) ?? 0))
+      scores.append(rows.double(2))
     }
     try pass("the words") { () throws(BertQAError) in
       try ids.withElements { ids throws(BertQAError) in
         try words.withElements { words throws(BertQAError) in
-          guard let ids = ids.baseAddress, let base = words.baseAddress else { return }
-          try search.setWords(ids: ids, words: base, count: words.count)
+          try scores.withElements { scores throws(BertQAError) in
+            guard let base = ids.baseAddress, let words = words.baseAddress else { return }
+            try search.setWords(ids: base, words: words, scores: scores.baseAddress, count: ids.count)
+          }
         }
       }
     }

@@ -10,7 +10,7 @@ struct SearchCommand: Command {
     usages: ["[OPTION]... DB TEXT..."],
     operands: .collectionAndText,
     description: [
-      "Print the passages of the collection DB that match the TEXT best, by words (BM25) and by meaning (vectors), best first. "
+      "Print the passages of the collection DB that match the TEXT best, by words and by meaning (vectors), best first. "
         + "'bertqa index' makes a collection. Several TEXTs are joined with spaces."
     ],
     sections: [

@@ -123,13 +123,15 @@ public func bertqa_search_allow(_ search: OpaquePointer?, _ first: Int64, _ last
 
 @_cdecl("bertqa_search_set_words")
 public func bertqa_search_set_words(
-  _ search: OpaquePointer?, _ ids: UnsafePointer<Int64>?, _ words: UnsafePointer<Int32>?, _ count: Int
+  _ search: OpaquePointer?, _ ids: UnsafePointer<Int64>?, _ words: UnsafePointer<Int32>?,
+  _ scores: UnsafePointer<Double>?, _ count: Int
 ) -> bertqa_status {
   status { () throws(BertQAError) in
     let search = try SearchHandle.borrowed(search, "search").search
     try checkCount(count)
     guard count > 0 else { return }
-    try search.setWords(ids: required(ids, "ids"), words: required(words, "words"), count: count)
+    try search.setWords(
+      ids: required(ids, "ids"), words: required(words, "words"), scores: scores, count: count)
   }
 }
 

@@ -88,10 +88,16 @@ import Testing
     #expect(whole.best(100) == parts.best(100))
   }
 
-  static func setWords(_ matches: [(id: Int64, word: Int32)], of search: PassageSearch) throws {
+  static func setWords(
+    _ matches: [(id: Int64, word: Int32, score: Double)], of search: PassageSearch
+  ) throws {
     try matches.map(\.id).withUnsafeBufferPointer { ids in
       try matches.map(\.word).withUnsafeBufferPointer { words in
-        try search.setWords(ids: ids.baseAddress!, words: words.baseAddress!, count: matches.count)
+        try matches.map(\.score).withUnsafeBufferPointer { scores in
+          try search.setWords(
+            ids: ids.baseAddress!, words: words.baseAddress!, scores: scores.baseAddress!,
+            count: matches.count)
+        }
       }
     }
   }
@@ -102,7 +108,7 @@ import Testing
     let question = Self.vectors(1, seed: 1)[0]
     let vectors = Self.vectors(10, seed: 2)
     let search = try Self.search(question)
-    try Self.setWords([(3, 0), (1, 1), (3, 1), (10, 2)], of: search)
+    try Self.setWords([(3, 0, 9), (1, 1, 0), (3, 1, 0), (10, 2, 0)], of: search)
     try Self.add(Self.quantized(vectors), first: 1, to: search)
     let (rare, common) = (log(1 + 9.5 / 1.5), log(1 + 8.5 / 2.5))
     let whole = 2 * rare + common
@@ -117,7 +123,7 @@ import Testing
   @Test func passagesWithoutVectorsAreFound() throws {
     let question = Self.vectors(1, seed: 1)[0]
     let search = try Self.search(question)
-    try Self.setWords([(-5, 0), (4, 0), (9, 0), (12, 0)], of: search)
+    try Self.setWords([(-5, 0, 0), (4, 0, 0), (9, 0, 0), (12, 0, 0)], of: search)
     try search.allow(first: -9, last: 6)
     try search.allow(first: 12, last: 20)
     try Self.add(Self.quantized(Self.vectors(2, seed: 2)), first: 1, to: search)
@@ -125,7 +131,7 @@ import Testing
     #expect(Set(search.best(9).map(\.id)) == [-5, 1, 2, 4, 6, 12])
     #expect(
       search.best(9).filter { [-5, 4, 12].contains($0.id) }.allSatisfy { abs($0.score * 1.4 - 0.4) < 1e-9 })
-    #expect(throws: BertQAError.self) { try Self.setWords([(1, 0)], of: search) }
+    #expect(throws: BertQAError.self) { try Self.setWords([(1, 0, 0)], of: search) }
     #expect(throws: BertQAError.self) {
       try Self.add(Self.quantized(Self.vectors(1, seed: 3)), first: 7, to: search)
     }
@@ -150,10 +156,15 @@ import Testing
   @Test func withoutVectorsTheOrderIsThatOfTheWords() throws {
     let search = try Array("Who signed".utf8).withUnsafeBufferPointer { try PassageSearch(question: $0) }
     #expect(String(decoding: search.query, as: UTF8.self) == "\"signed\"")
-    try Self.setWords([(3, 0), (7, 0), (5, 1), (7, 1), (7, 1), (3, 0), (9, 1)], of: search)
-    #expect(search.best(10).map(\.id) == [7, 3, 5, 9])
     let (rare, common) = (log(1 + 5.5 / 2.5), log(1 + 4.5 / 3.5))
-    #expect(abs(search.best(2)[1].score - rare / (rare + common)) < 1e-9 && search.best(1)[0].score == 1)
+    let most = 2.2 * (rare + common)
+    try Self.setWords(
+      [(3, 0, most / 2), (7, 0, 1), (5, 1, 0), (7, 1, 9), (7, 1, 9), (3, 0, 1), (9, 1, most / 4)], of: search)
+    let hits = search.best(10)
+    #expect(hits.map(\.id) == [7, 3, 9, 5] && hits[0].score == 1)
+    #expect(abs(hits[1].score - (rare / (rare + common) + 0.5) / 2) < 1e-9)
+    #expect(abs(hits[3].score - common / (rare + common) / 2) < 1e-9)
+    #expect(throws: BertQAError.self) { try Self.setWords([(1, 0, .infinity)], of: search) }
   }
 
   @Test func queries() {

@@ -302,8 +302,8 @@ def test_a_search_is_of_one_state(path, monkeypatch):
     with bertqa.Collection(path) as notes:
         set_words = notes._set_words
 
-        def replaced(search):
-            set_words(search)
+        def replaced(*arguments):
+            set_words(*arguments)
             with bertqa.Collection(path) as other:
                 other._database.execute("PRAGMA busy_timeout = 0")
                 for name, text in TEXTS.items():

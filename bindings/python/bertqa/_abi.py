@@ -458,7 +458,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "search_free": (None, [c_void_p]),
     "search_query": (c_char_p, [c_void_p]),
     "search_allow": (c_int32, [c_void_p, c_int64, c_int64]),
-    "search_set_words": (c_int32, [c_void_p, POINTER(c_int64), POINTER(c_int32), c_size_t]),
+    "search_set_words": (c_int32, [c_void_p, POINTER(c_int64), POINTER(c_int32), POINTER(c_double), c_size_t]),
     "search_add_vectors": (c_int32, [c_void_p, c_int64, c_size_t, POINTER(c_int8), c_size_t, POINTER(c_float)]),
     "search_best": (c_size_t, [c_void_p, c_size_t, POINTER(c_int64), POINTER(c_double)]),
     "search_score": (c_double, [c_double, c_double]),

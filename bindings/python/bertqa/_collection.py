@@ -377,7 +377,7 @@ class Collection:
         # All reads see one state of the collection, which others may change meanwhile.
         with self._transaction("BEGIN"):
             if self._allow(search, chosen):
-                self._set_words(search)
+                self._set_words(search, fingerprint is not None)
                 if fingerprint is not None:
                     self._add_vectors(search)
             return search, self._best(search, count)
@@ -391,14 +391,20 @@ class Collection:
             check(library().search_allow(search.pointer, first, last))
         return bool(allowed)
 
-    def _set_words(self, search: Handle) -> None:
+    def _set_words(self, search: Handle, has_vectors: bool) -> None:
         query = library().search_query(search.pointer).decode()
-        ids, words = array.array("q"), array.array("i")
-        for id, word in self._opened().execute(_sql(_WORDS), (query,)):
+        ids, words, scores = array.array("q"), array.array("i"), array.array("d")
+        for id, word, score in self._opened().execute(_sql(_WORDS), (query, not has_vectors)):
             ids.append(id)
             words.append(word)
-        pointers = (ctypes.c_int64 * len(ids)).from_buffer(ids), (ctypes.c_int32 * len(words)).from_buffer(words)
-        check(library().search_set_words(search.pointer, *pointers, len(ids)))
+            scores.append(score or 0.0)
+        count = len(ids)
+        check(
+            library().search_set_words(
+                search.pointer, (ctypes.c_int64 * count).from_buffer(ids), (ctypes.c_int32 * count).from_buffer(words),
+                (ctypes.c_double * count).from_buffer(scores), count,
+            )
+        )  # fmt: skip
 
     def _add_vectors(self, search: Handle) -> None:
         database, lib = self._opened(), library()

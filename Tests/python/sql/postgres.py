@@ -1,4 +1,4 @@
-"""Starts a PostgreSQL server in a temporary directory, on a socket there, with the extension installed."""
+"""A PostgreSQL server in a temporary directory, on a socket there, with the extension installed; sessions of it."""
 
 import os
 import pathlib
@@ -9,7 +9,9 @@ import subprocess
 import tempfile
 import time
 
-from conftest import PREFIX, ROOT
+import pytest
+
+from conftest import FIXTURES, PREFIX, ROOT
 
 TIMEOUT = 300
 
@@ -177,3 +179,33 @@ class Session:
 
 def quote(text):
     return "'" + text.replace("'", "''") + "'"
+
+
+if installation() is None:
+    pytest.skip("PostgreSQL: needs postgresql and postgresql-server-dev-all", allow_module_level=True)
+
+
+@pytest.fixture(name="server", scope="module")
+def running_server():
+    server = Server()
+    try:
+        with server.connect() as session:
+            session.execute("CREATE EXTENSION bertqa")
+        yield server
+    finally:
+        server.close()
+
+
+@pytest.fixture(name="session")
+def opened_session(server):
+    with server.connect() as session:
+        yield session
+
+
+@pytest.fixture(name="tiny_path", scope="module")
+def copied_models(server):
+    """A path that the server's user can read."""
+    copy = shutil.copytree(FIXTURES / "tiny-bert", server.root / "tiny-bert")
+    for kind in "tiny-bert-embedder", "tiny-bert-entities", "tiny-gliner":
+        shutil.copytree(FIXTURES / kind, server.root / kind)
+    return copy

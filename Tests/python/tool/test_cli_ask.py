@@ -215,7 +215,7 @@ def test_the_document_may_be_standard_input(text):
     )  # fmt: skip
     os.close(reader)
     os.write(controller, f"{FAN}\n\x04".encode())
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=300) == 0
     os.close(terminal)
     shown = b""
     while "[Zo\u00eb]".encode() not in shown:  # at the end of what was shown, reading fails

@@ -7,7 +7,7 @@ struct WordCoverage {
   /// BM25 as a share of the highest possible.
   private(set) var bm25: Double
 
-  /// BM25's highest value for a word of the weight 1 is 1 more (FTS5).
+  /// FTS5's. A word's BM25 is below `k1` + 1 times its weight.
   private static let k1 = 1.2
 
   /// Returns the passages by ascending id.

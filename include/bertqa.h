@@ -738,15 +738,15 @@ typedef struct bertqa_classify_options {
   const bertqa_text *hypothesis_template;
   /* Word-count models: the maximum number of contributions to return; at least 0; default 0. */
   int32_t contributions;
-  /* BERT models: the tokens of one window, including [CLS] and [SEP], at least 8. Default 0: as
+  /* Encoders: the tokens of one window, including [CLS] and [SEP], at least 8. Default 0: as
    * many as the model takes; more is lowered to that. A longer text is read in windows, never
    * truncated. */
   int32_t max_seq_len;
-  /* BERT models: tokens that two neighbouring windows share: 1 or more, fewer than a window has without its
+  /* Encoders: tokens that two neighbouring windows share: 1 or more, fewer than a window has without its
    * special tokens and, for a pair, the other text's tokens; or -1 for none. Default 0: windows end where
    * paragraphs and sentences do. */
   int32_t doc_stride;
-  bertqa_window_pooling window_pooling; /* BERT models; default BERTQA_WINDOW_POOLING_MEAN */
+  bertqa_window_pooling window_pooling; /* encoders; default BERTQA_WINDOW_POOLING_MEAN */
   /* If no label has at least this probability, the summary's is_none is set; 0...1, default 0.
    * INVALID_ARGUMENT for regression. */
   float min_probability;
@@ -807,8 +807,8 @@ typedef struct bertqa_classify_summary {
   /* The text has fewer distinct words than the model requires. The result then has no labels; this is not
    * an error. Word-count models only. */
   int32_t is_too_short;
-  size_t distinct_word_count; /* counted by a word-count model; 0 for BERT models */
-  size_t window_count;        /* windows that a BERT model read; 0 for word-count models */
+  size_t distinct_word_count; /* counted by a word-count model; 0 for encoders */
+  size_t window_count;        /* windows that an encoder read; 0 for word-count models */
   /* The best label's probability is below min_probability: no label fits. The result still has the
    * scores. */
   int32_t is_none;
@@ -825,7 +825,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_classify(const bertqa_context *context, c
                                                 const bertqa_classify_options *options,
                                                 bertqa_classification **classification);
 
-/* Classifies many texts, or pairs, in one call. Pairs are for BERT models: for others INVALID_ARGUMENT.
+/* Classifies many texts, or pairs, in one call. Pairs are for encoders: for other models INVALID_ARGUMENT.
  * texts: [count]. classifications: [count], all set, to be freed. statuses: NULL or [count]; both as
  * in bertqa_answer_batch. Errors: as bertqa_classify; TOO_LARGE also for a count above
  * BERTQA_MAX_BATCH. */
@@ -1035,7 +1035,7 @@ typedef struct bertqa_quantize_report {
 
 #define BERTQA_QUANTIZE_REPORT_INIT {sizeof(bertqa_quantize_report), 0, 0, 0, 0, 0, 0, 0}
 
-/* Writes the int8 form of a BERT model: a quarter of the size, faster, with the accuracy that
+/* Writes the int8 form of an encoder: a quarter of the size, faster, with the accuracy that
  * docs/performance.md states. docs/models.md has the format.
  * directory: the model, F32, F16 or BF16, as in bertqa_context_create; output: a directory that
  * does not exist or is empty, and that appears complete or not at all. Both are NUL-terminated

@@ -51,7 +51,7 @@ def main():
                 {score.label: score.probability for score in context.classify(text).scores} for text in TEXTS
             ]
 
-    # The int8 form of a BERT model.
+    # The int8 form of an encoder.
     subprocess.run(
         [TOOL, "quantize", FIXTURES / "tiny-bert", directory / "int8"], check=True, stdout=subprocess.DEVNULL
     )

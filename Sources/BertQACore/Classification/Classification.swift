@@ -11,7 +11,7 @@ public struct Classification: Sendable {
   public var notEnoughText = false
   /// The number of distinct words that a word-count model counted; 0 for other models.
   public var distinctWords = 0
-  /// The number of windows that a BERT model read; 0 for other models.
+  /// The number of windows that an encoder read; 0 for other models.
   public var windowCount = 0
   /// True if no label is as probable as the options require (`min_probability`). `scores` is filled in
   /// anyway.

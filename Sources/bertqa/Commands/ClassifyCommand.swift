@@ -23,7 +23,7 @@ struct ClassifyCommand: Command {
           ClassifyOptions.minProbabilityRow, ClassifyOptions.contributionRow, ModelChoice.row(),
         ] + ModelChoice.runRows),
       OptionSection("Labels of your choice", ClassifyOptions.labelRows),
-      OptionSection("How BERT models read a text; lengths are in tokens", ClassifyOptions.readingRows),
+      OptionSection("How encoders read a text; lengths are in tokens", ClassifyOptions.readingRows),
       OptionSection(CallLimits.title, CallLimits.rows("a text")),
     ],
     notes: [

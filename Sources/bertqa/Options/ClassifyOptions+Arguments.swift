@@ -24,7 +24,7 @@ extension ClassifyOptions {
     OptionRow(.multiLabel, "judge each of --labels by itself, so that several or none may be probable"),
   ]
 
-  /// The options that control how BERT models read a text.
+  /// The options that control how encoders read a text.
   static let readingRows = [
     OptionRow(
       .maxSequenceLength, value: "N",

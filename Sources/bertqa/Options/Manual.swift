@@ -107,7 +107,7 @@ enum Manual {
     .Nm
     reads documents, which are UTF\-8 text of any length, and finds the passages that
     answer questions,
-    with a BERT model that runs on the CPU.
+    with a transformer model that runs on the CPU.
     An answer is always a passage of the document, byte for byte; nothing is made
     up, and nothing leaves the machine.
     .Pp
@@ -228,7 +228,7 @@ enum Manual {
     .It Va distinct_word_count
     different words that it found
     .It Va window_count
-    windows that a BERT model has read
+    windows that an encoder has read
     .It Va contributions
     an array of objects, by falling magnitude:
     .Va text ,

@@ -71,12 +71,12 @@ class ClassifyOptions(CallOptions, total=False):
     """Keyword arguments of the classify methods. An option that is None or absent has its default.
 
     contributions: word-count models: the number of words with the greatest weights to return, at least 0; default 0.
-    max_seq_len: BERT models: tokens of one window, at least 8; longer texts are read in windows; default: as many as
+    max_seq_len: encoders: tokens of one window, at least 8; longer texts are read in windows; default: as many as
         the model takes.
-    doc_stride: BERT models: None (default): windows end where paragraphs and sentences do. Else neighbouring windows
+    doc_stride: encoders: None (default): windows end where paragraphs and sentences do. Else neighbouring windows
         share this many tokens, fewer than a window has without its special tokens and, for a pair, without the
         other text's tokens.
-    window_pooling: BERT models: "mean" or "max" of the windows' logits; default "mean".
+    window_pooling: encoders: "mean" or "max" of the windows' logits; default "mean".
     min_probability: if no label has at least this probability, the result's label is None and `is_none` is set,
         0...1; default 0. Not for regression.
     labels: a list of labels for zero-shot classification by an entailment model; default: the model's own.

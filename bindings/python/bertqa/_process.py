@@ -42,7 +42,7 @@ def quantize(
     no_answer_threshold: Optional[float] = None,
     **options: "Unpack[CallOptions]",
 ) -> QuantizeReport:
-    """Writes the int8 form of a BERT model: a quarter of the size, and faster.
+    """Writes the int8 form of an encoder: a quarter of the size, and faster.
 
     directory: the model, F32, F16 or BF16. output: a directory that does not exist or is empty.
     no_answer_threshold: of the new model, which must answer questions; any number; default: the model's own.

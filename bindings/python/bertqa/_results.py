@@ -130,8 +130,8 @@ class Classification(Value, Generic[T]):
     contributions: the words with the greatest weights for and against the best label, the greatest first.
     problem_type: "single_label_classification", "multi_label_classification" or "regression".
     is_too_short: True if the text has too few distinct words for the model, which does not classify it.
-    distinct_word_count: for word-count models.
-    window_count: for BERT models.
+    distinct_word_count: the distinct words that a word-count model counted.
+    window_count: the windows that an encoder read.
     is_none: True if no label reaches min_probability; the scores are still present.
     """
 

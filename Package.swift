@@ -25,7 +25,8 @@ let hardened = ["relro", "now", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xl
 
 // The dynamic library carries its own Swift runtime, so that a host needs nothing but libc, and
 // exports only the names that include/bertqa.h declares. It is never unloaded (nodelete): its
-// thread pool outlives any dlclose().
+// thread pool outlives any dlclose(). The runtime does not see the host's environment
+// (Sources/CBertQA/system/environment.c).
 let selfContained: [LinkerSetting] = [
   .unsafeFlags(
     [
@@ -33,6 +34,7 @@ let selfContained: [LinkerSetting] = [
       "-Xlinker", "-soname=libbertqa.so.1",
       "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/libbertqa/exports.map",
       "-Xlinker", "-z", "-Xlinker", "nodelete",
+      "-Xlinker", "--wrap=environ",
       "-Xlinker", "--gc-sections",
     ] + hardened)
 ]

@@ -5,6 +5,10 @@
 # Swift's compiler stores in .swift_modhash, for its next run, a hash of each object's compilation, including
 # paths; the linker hashes that into the build ID. The script zeroes the section and then sets the build ID to
 # a hash of the file.
+#
+# Swift's compiler also exports functions as protected. Linkers then refuse a program that takes a function's address
+# and is not position-independent, and glibc warns of it. The script gives them the default visibility. The library's
+# own calls are bound already.
 set -eu
 architecture=$("$(dirname "$0")/architecture.sh" "$1")
 strip=strip
@@ -21,6 +25,12 @@ put() { # put OFFSET SIZE: copies from standard input
 }
 
 file=$2
+# shellcheck disable=SC2046 # two words
+set -- $(place .dynsym "$file")
+# The visibility is in the byte at 5 of a symbol's 24.
+for symbol in $([ $# = 0 ] || readelf --dyn-syms --wide "$file" | sed -n 's/^ *\([0-9]*\):.* PROTECTED .*/\1/p'); do
+  printf '\0' | put $(($1 + 24 * symbol + 5)) 1
+done
 # shellcheck disable=SC2046 # two words
 set -- $(place .swift_modhash "$file")
 [ $# = 0 ] || put "$1" "$2" < /dev/zero

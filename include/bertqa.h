@@ -80,12 +80,12 @@
  * matching ..._free, in any order: results outlive their context. ..._free(NULL) does nothing. Pointers
  * that accessors return belong to their object and live as long as it does.
  *
- * THREADS. Any thread may call any function at any time. Contexts, prepared documents and results are
- * immutable: any number of threads may use one at the same time. Free an object only while no other thread
- * uses it. All contexts of a process share one thread pool. A calling thread needs a stack of 64 KiB. Never
- * cancel (pthread_cancel) a thread that may be inside a function: it would keep the library's locks. A process
- * whose main thread ended by pthread_exit lives as long as the pool's threads: end them with
- * bertqa_pool_shutdown().
+ * THREADS. Any thread may call any function at any time, but not in a signal handler. Contexts, prepared
+ * documents and results are immutable: any number of threads may use one at the same time. Free an object
+ * only while no other thread uses it. All contexts of a process share one thread pool. A calling thread
+ * needs a stack of 64 KiB. Never cancel (pthread_cancel) a thread that may be inside a function: it would
+ * keep the library's locks. A process whose main thread ended by pthread_exit lives as long as the pool's
+ * threads: end them with bertqa_pool_shutdown().
  *
  * EXIT. Any thread may call exit() at any time, also in a hook and while other threads are inside functions.
  * atexit handlers and destructors of thread-local storage may call the library.
@@ -101,7 +101,9 @@
  * CALLBACKS. Hooks run on the thread that called the library, during that call, with the pointer that was
  * passed with them. A hook that makes a decision returns 0 to continue and nonzero to stop; others return
  * nothing. A hook may call the library. It must return or end the process: no longjmp, no exception, no
- * thread cancellation.
+ * thread cancellation. Meanwhile its thread may run coroutines that have stacks of their own. It must not
+ * run other code on this stack, as greenlet and gevent do when they switch: the pool's threads use the stack
+ * during a call, unless the context's threads are 1.
  *
  * MEMORY. Before it allocates memory whose size grows with the input or the model, the library checks that
  * it is available, and returns BERTQA_ERROR_OUT_OF_MEMORY if not. bertqa_call_options.max_bytes limits the

@@ -1,5 +1,7 @@
-"""Checks that each function of the ABI, and each callback that it gives away, enters the gate of fork() before anything
-else (see BertQACore/Runtime/ForkGate.swift), or does nothing that Swift could have to make on first use.
+"""Checks the library's machine code: each function of the ABI, and each callback that it gives away, enters the gate of
+fork() before anything else (see BertQACore/Runtime/ForkGate.swift), or does nothing that Swift could have to make on
+first use. No value becomes text by reflection, which needs 50 KB of stack on first use: types in messages are
+CustomStringConvertible.
 
 usage: gate.py LIBRARY FUNCTION...    the library with its local symbols, and the functions' names
 """
@@ -21,6 +23,11 @@ HARMLESS = {
 }
 # Flags and caches of what is made on first use: lazy globals, metadata, conformances; and the functions that make it.
 LAZY = re.compile(r"^\$s.*(W[zZlL]|M[DLaRr])$|^swift_|^__swift")
+# What makes text of any type: print, String(describing:), String(reflecting:) and interpolation.
+REFLECTION = re.compile(
+    r"^\$ss15_print_unlocked|^\$sSS(10describing|10reflecting)|^\$ss26DefaultStringInterpolationV06appendC0yyxlF$"
+)
+OWN = re.compile(r"10BertQACore|9libbertqa")
 
 Code = list[tuple[str, str]]
 
@@ -70,10 +77,17 @@ def main() -> int:
     library, *names = sys.argv[1:]
     all_code = functions(library)
     callbacks = [name for name in all_code if re.search(r"release(Schema|Array).*To$", name)]
-    faults = [found for name in names + callbacks if (found := fault(name, all_code))]
+    faults = [
+        f"{found} before it has entered the gate" for name in names + callbacks if (found := fault(name, all_code))
+    ]
+    faults += [
+        f"{name} makes text by reflection"
+        for name, code in all_code.items()
+        if OWN.search(name) and any(REFLECTION.match(symbol) for _, symbol in code)
+    ]
     gated = sum(any(symbol == GATE for _, symbol in all_code[name]) for name in names)
     for found in faults:
-        print(f"gate.py: {found} before it has entered the gate", file=sys.stderr)
+        print(f"gate.py: {found}", file=sys.stderr)
     print(f"{len(names)} functions, {gated} of them enter the gate themselves; {len(callbacks)} callbacks")
     return 1 if faults else 0
 

@@ -11,7 +11,7 @@ struct Release {
   void operator()(T *pointer) const { release(pointer); }
 };
 using Context = std::unique_ptr<bertqa_context, Release<bertqa_context, bertqa_context_free>>;
-using Answers = std::unique_ptr<bertqa_answers, Release<bertqa_answers, bertqa_answers_free>>;
+using Answers = std::unique_ptr<bertqa_answers, decltype(&bertqa_answers_free)>;
 
 static void check(bertqa_status status) {
   if (status != BERTQA_OK) throw std::runtime_error(bertqa_last_error());
@@ -31,7 +31,7 @@ static std::string answer(const Context &context, const std::string &question, c
   bertqa_answers *result = nullptr;
   check(bertqa_answer(context.get(), question.data(), question.size(), document.data(), document.size(),
                       &options, &result));
-  Answers answers(result);
+  Answers answers(result, bertqa_answers_free);
   if (bertqa_answers_count(answers.get()) == 0) return "";
   const bertqa_range range = bertqa_answers_get(answers.get(), 0)->bytes;
   return document.substr(range.start, range.end - range.start);

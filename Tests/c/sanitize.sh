@@ -10,9 +10,9 @@ shift
 out=${SANITIZE_OUT:-$PWD/build}
 tiny=$PWD/Tests/BertQACoreTests/Fixtures/tiny-bert
 clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang
-# memory_test and max_bytes_test count what malloc gives, address_space_test limits it; call_test has stacks that are
-# too small for instrumented code.
-not_these="kernels_test header_test memory_test max_bytes_test address_space_test call_test"
+# memory_test and max_bytes_test count what malloc gives, address_space_test limits it; call_test and stack_test have
+# stacks that are too small for instrumented code.
+not_these="kernels_test header_test memory_test max_bytes_test address_space_test call_test stack_test"
 case $kind in
   address)
     objects=$out/fuzz/objects # the same that the fuzz targets have

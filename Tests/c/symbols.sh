@@ -28,6 +28,8 @@ for name in $(cat "$out/declared"); do
 done
 nm -D --extern-only --defined-only "$library" | grep bertqa_ | grep -qv '@@BERTQA_1$' &&
   fail "a symbol is not of version BERTQA_1"
+readelf --dyn-syms --wide "$library" | grep -E ' bertqa_.*@' | grep -v ' DEFAULT ' >&2 &&
+  fail "programs that are not position-independent cannot take the address of a protected function"
 
 soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 [ "$soname" = libbertqa.so.1 ] || fail "SONAME is '$soname'"

@@ -71,10 +71,19 @@ enum Arithmetic: Sendable {
 }
 
 /// The number format of the arithmetic, with the numbers of `bertqa_precision`.
-public enum Precision: Int32, Sendable, CaseIterable {
+public enum Precision: Int32, Sendable, CaseIterable, CustomStringConvertible {
   /// The fastest one that keeps the accuracy contract for the model.
   case auto = 0
   case f32 = 1
   case bf16 = 2
   case int8 = 3
+
+  public var description: String {
+    switch self {
+    case .auto: "auto"
+    case .f32: "f32"
+    case .bf16: "bf16"
+    case .int8: "int8"
+    }
+  }
 }

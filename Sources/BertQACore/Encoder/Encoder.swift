@@ -81,7 +81,7 @@ final class Encoder: WindowModel, @unchecked Sendable {
     let head = parameters.head.reading(input, hidden: vectorSize)
     let hasLayers = !head.layers.isEmpty
     guard !hasLayers || head.layers[0].linear.ins == vectorSize else {
-      throw BertQAError(.internal, "the model's head does not read \(input)")
+      throw BertQAError(.internal, "the model's head does not read this input")
     }
     let rows = input == .tokens ? batch.ids.count : batch.windows.count
     let columns = head.columns

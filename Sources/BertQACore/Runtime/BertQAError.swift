@@ -58,7 +58,7 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
 
   /// Throws `.invalidArgument` unless the value of the argument `name` is allowed.
   static func check(
-    _ name: String, _ value: some Any, _ isAllowed: Bool, _ allowed: String
+    _ name: String, _ value: some CustomStringConvertible, _ isAllowed: Bool, _ allowed: String
   ) throws(BertQAError) {
     if isAllowed { return }
     throw BertQAError(.invalidArgument, argument: name, "is \(value), but must be \(allowed)")

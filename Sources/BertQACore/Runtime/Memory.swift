@@ -140,7 +140,7 @@ extension Collection {
       throw error
     } catch {
       // Nothing above throws anything else.
-      throw BertQAError(.internal, "sorting failed: \(error)")
+      throw BertQAError(.internal, "sorting failed")
     }
   }
 }
@@ -165,7 +165,7 @@ extension Array {
       throw error
     } catch {
       // Nothing above throws anything else.
-      throw BertQAError(.internal, "sorting failed: \(error)")
+      throw BertQAError(.internal, "sorting failed")
     }
   }
 }

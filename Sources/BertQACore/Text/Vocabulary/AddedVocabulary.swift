@@ -12,6 +12,12 @@ struct AddedToken: Sendable, Equatable {
   /// True if it includes the white space after it.
   var stripsRight = false
 
+  /// Differs for tokens that differ.
+  var summary: String {
+    let switches = [isSpecial, isNormalized, isSingleWord, stripsLeft, stripsRight]
+    return switches.map { $0 ? "+" : "-" }.joined() + content
+  }
+
   init(_ content: String, isSpecial: Bool = false) {
     self.content = content
     self.isSpecial = isSpecial

@@ -51,7 +51,7 @@ extension Pipeline {
       var token = token
       if special.contains(where: same(token)) { token.isSpecial = true }
       addedTokens.append(token)
-      if !special.contains(token) { cover("\(token)") }
+      if !special.contains(token) { cover(token.summary) }
     }
     let listed = addedTokens
     for token in special where !listed.contains(where: same(token)) { addedTokens.append(token) }

@@ -107,7 +107,9 @@ struct HTMLDocument {
       if Self.preformatted.contains(name) { preformattedDepth += 1 }
       if Self.cells.contains(name) { cellStarts.append(text.count) }
       if name == "head" { findTitle(node) }
-      if Self.skipped.contains(name) || Self.isHidden(node) { return nil }
+      if Self.skipped.contains(name) || Self.isHidden(node) || name == "a" && Self.isPermalink(node) {
+        return nil
+      }
       if Self.blocks.contains(name) { breakLine() }
       if name == "tr" { breakRow() }
       if name == "br" { text.append(Self.newline) }
@@ -128,7 +130,7 @@ struct HTMLDocument {
     if Self.cells.contains(name) { leaveCell() }
   }
 
-  /// True for an element that browsers do not show.
+  /// True for an element that browsers do not show, and for navigation.
   private static func isHidden(_ node: Node) -> Bool {
     var attribute = node.attributes
     while let one = attribute?.pointee {
@@ -137,11 +139,33 @@ struct HTMLDocument {
       case "style":
         let style = one.children?.pointee.content.map { String(cString: $0).lowercased() } ?? ""
         if style.filter({ !$0.isWhitespace }).contains("display:none") { return true }
+      case "role":
+        if one.children?.pointee.content.map({ String(cString: $0) }) == "navigation" { return true }
       default: break
       }
       attribute = one.next
     }
     return false
+  }
+
+  /// What generators of pages put behind headings as links to them.
+  private static let permalinks: Set<String> = ["¶", "#", "§", "🔗", "⚓", "⚓︎"]
+
+  /// True for a link within the page with such a mark alone, perhaps in another element. Browsers show it under the
+  /// pointer only.
+  private static func isPermalink(_ node: Node) -> Bool {
+    var attribute = node.attributes
+    while let one = attribute?.pointee, name(one) != "href" { attribute = one.next }
+    guard attribute?.pointee.children?.pointee.content?.pointee == CChar(bitPattern: UInt8(ascii: "#")) else {
+      return false
+    }
+    var child = node.children
+    if let only = child?.pointee, only.type == element, only.next == nil { child = only.children }
+    guard let text = child?.pointee, text.type == textNode, text.next == nil, let content = text.content
+    else {
+      return false
+    }
+    return permalinks.contains(String(cString: content).filter { !$0.isWhitespace })
   }
 
   private mutating func findTitle(_ head: Node) {

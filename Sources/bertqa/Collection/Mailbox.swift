@@ -214,7 +214,8 @@ private struct MailText {
       case .multipart(let isAlternative):
         let parts = mime.parts(part)
         waiting += isAlternative ? chosen(among: parts) : parts.reversed()
-      case .plain, .text: append(lines(decoded(mime.content(part), mime.encoding(part))))
+      case .plain, .text:
+        append(EncodedData.removed(from: lines(decoded(mime.content(part), mime.encoding(part)))))
       case .html:
         let encoding = mime.encoding(part)
         let page = encoding == nil ? mime.content(part) : decoded(mime.content(part), encoding)

@@ -54,7 +54,10 @@ struct SourceFiles {
   private mutating func add(_ path: String, isNamed: Bool) {
     var status = stat()
     guard stat(path, &status) == 0, let identity = FileIdentity(path: path) else {
-      return fail(path, errno)
+      let number = errno
+      // A link that leads nowhere counts as a file.
+      if isNamed || number != ENOENT || isChosen(path) { fail(path, number) }
+      return
     }
     switch status.st_mode & S_IFMT {
     case S_IFDIR: addDirectory(path, identity, isNamed: isNamed)

@@ -135,8 +135,15 @@ enum TextForm {
   private static func unmarkedByteOrder(_ sample: UnsafeBufferPointer<UInt8>) -> String? {
     guard sample.count >= 8 else { return nil }
     var zeros = [0, 0]
-    for (index, byte) in sample.enumerated() where byte == 0 { zeros[index % 2] += 1 }
+    // In place of the letters beside the zeros; small numbers have many.
+    var controls = 0
+    for (index, byte) in sample.enumerated() where byte == 0 {
+      zeros[index % 2] += 1
+      let other = index ^ 1
+      if other < sample.count, sample[other] < 0x20, !isUsual(sample[other]) { controls += 1 }
+    }
     let half = sample.count / 2
+    guard controls * 10 <= zeros[0] + zeros[1] else { return nil }
     if zeros[1] * 5 >= half * 2, zeros[0] * 50 <= half { return "LE" }
     if zeros[0] * 5 >= half * 2, zeros[1] * 50 <= half { return "BE" }
     return nil

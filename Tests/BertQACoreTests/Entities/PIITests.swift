@@ -184,6 +184,13 @@ import Testing
     #expect(try found("4111111111111111-123") == ["CARD 4111111111111111"])
     #expect(try found("4111-1111-1111-1111-5") == ["CARD 4111-1111-1111-1111"])
     #expect(try found("12 4111 1111 1111 1111 99") == ["CARD 4111 1111 1111 1111"])
+    // Fractions in measurements have the digits of cards.
+    try expectNothing(["0.301029995663981", "7,0.5423394307527486\n", "31113.565404518005"])
+    for text in [
+      "No.4111111111111111", "4111111111111111.0", "1.4111 1111 1111 1111", "7,4111111111111111,8",
+    ] {
+      #expect(try found(text).count == 1, "\(text)")
+    }
     // Tracks of a magnetic stripe, and of a chip.
     for (text, expected) in [
       (

@@ -123,6 +123,26 @@ import Testing
     #expect(try found("Tel.-030 901820") == ["PHONE 030 901820"])
   }
 
+  /// Numbers in bibliographies, manuals, dumps of memory and sources.
+  @Test func inTechnicalTexts() throws {
+    try expectNothing([
+      "Journal of X, 54(6), 421-440.", "54:2225–2276", "pp. 2225-2476", "vol. 3, 212-456", "987 - 1002",
+      "pids 53482 53480", "5990  5991", "IEEE Std 754-2008",
+      "0x2260 = 0010 0010 0110 0000", "the byte 1010 1001", "from \"0123456789\"",
+      "at most 4294967295, 4294967294 or 8589934592",
+      "a3 7b 5b 06 15 10 88 f4 af", "f8 40 1e 07 84 49 39 58 05 ee", "52 71 99 28 61 be 9a",
+      "Boston, MA\n * 02111-1307, USA", "Boston, MA\n.\\\" 02111-1307", "Massachusetts 02111-1307",
+      "(InfoClassCallCmd): [Bug 3387082]", "do_call 3387082", "GetCallContext 3387082",
+    ])
+    try expect(["421-640", "98765 43210", "2225-4276", "06 15 10 88 12"])
+    for text in [
+      "de ce 06 12 34 56 78 et", "Tel. 421-440", "callerNumber: 3387082", "call 3387082", "tel 1010 1001",
+      "3b 06 12 34 56 78", "211-234", "219 0123",
+    ] {
+      #expect(try found(text).count == 1, "\(text)")
+    }
+  }
+
   /// A number ends where its country's lengths and groups do.
   @Test func besideOtherDigits() throws {
     for (text, expected) in [

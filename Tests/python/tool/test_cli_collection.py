@@ -142,6 +142,7 @@ def test_what_cannot_be_read_is_listed(collection, notes, tmp_path):
     (notes / "wrong.jsonl").write_text('{"text": "The lamp is green."}\n{broken\n{"other": 1}\n')
     (notes / os.fsdecode(b"\xff.txt")).write_text("x")
     os.symlink(notes, notes / "loop")
+    os.symlink("nowhere", notes / "gone.md")
     os.mkfifo(notes / "fifo")
     output, errors = run(
         "index", collection, notes, tmp_path / "missing", notes / os.fsdecode(b"\xff.txt"), code=3
@@ -153,9 +154,11 @@ def test_what_cannot_be_read_is_listed(collection, notes, tmp_path):
         "wrong.jsonl: line 3",
         "latin.txt: not valid UTF-8",
         "notes/\ufffd.txt: its name is not valid UTF-8\nbertqa: ",
+        "gone.md: No such file",
         "missing: No such file",
     ):
         assert part in errors, errors
+    assert "gone.md" not in run("index", tmp_path / "some.db", "--include", "*.jsonl", notes, code=3)[1]
     assert errors.count("its name is not valid UTF-8") == 2
     assert ask(collection, "What colour is the lamp?")["answers"][0]["text"] == "green"
     check_whole(collection)

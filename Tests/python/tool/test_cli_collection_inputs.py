@@ -1,5 +1,6 @@
 """`bertqa index`: pages, mail, records, encodings and converters."""
 
+import binascii
 import csv
 import ctypes
 import gzip
@@ -46,6 +47,11 @@ def test_html(tmp_path):
         ),
         ("<p hidden>a<p style='color: red; display : none'>b<div hidden><pre>c</pre></div> <b>d\n e</b>", "d e"),
         ("<fieldset><legend>Name</legend>Ann</fieldset><center>Bob</center>Carla", "Name\n\nAnn\n\nBob\n\nCarla"),
+        (
+            "<div role=navigation>Next</div><h2>Boats<a href='#boats'>¶</a></h2>b <a href='#x'><b>#</b></a>",
+            "Boats\n\nb",
+        ),
+        ("<a href='#one'>One #</a> <a href='http://x.org'>#</a> <a href='#n'>1</a>", "One # # 1"),
         ("<audio>no sound</audio><datalist><option>x</datalist>a", "a"),
         ("don&#146;t &#150; stop", "don\u2019t \u2013 stop"),
     ],
@@ -178,6 +184,10 @@ def test_mail(tmp_path):
     assert "NAME=PATTERN" in run("search", "--field", "from", path, "roses", code=2)[1]
 
 
+UUENCODED = b"".join(binascii.b2a_uu(bytes(range(start, start + 45))) for start in range(0, 200, 45))
+ARMOUR = b"Version: GnuPG v1\n\niQEzBAEBCAAdFiEE+/x\n=abcd\n-----END PGP SIGNATURE-----\n"
+
+
 @needs_gmime
 @pytest.mark.parametrize(
     "kind, content, text",
@@ -190,6 +200,10 @@ def test_mail(tmp_path):
         ("text/plain; charset=gb2312", "\u6731\u9555\u57fa".encode("gbk"), "\u6731\u9555\u57fa"),
         ("text/plain; charset=koi8-r", "\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
         ("text/plain", b"a\0b", "a b"),
+        ("text/plain", b"a\nbegin 644 my b.jpg\n" + UUENCODED + b"`\nend\nc", "a\nc"),
+        ("text/plain", b"begin 644 a\nThe lamp\nend", "begin 644 a\nThe lamp\nend"),
+        ("text/plain", b"a\r\n-----BEGIN PGP SIGNATURE-----\r\n" + ARMOUR.replace(b"\n", b"\r\n") + b"b", "a\nb"),
+        ("text/plain", b"-----BEGIN PGP SIGNATURE-----\na b", "-----BEGIN PGP SIGNATURE-----\na b"),
         ("text/html", "<meta charset=koi8-r><p>\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
         ("text/html; charset=koi8-r", "<p>\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
         ("text/x-patch", b"+ a lamp", "+ a lamp"),

@@ -26,6 +26,7 @@ NO_TEXT = {
     "UTF-16 without a byte order mark: read it with --encoding UTF-16BE": SENTENCE.encode("utf-16-be"),
     "UTF-32": SENTENCE.encode("utf-32"),
     "a binary file": random.Random(5).randbytes(100_000),
+    "a binary file, not text": b"".join(place.to_bytes(4, "big") for place in range(70_000, 1_000_000, 37)),
 }
 
 

@@ -50,7 +50,8 @@ struct PhoneContext {
       }
       // The number between is the one that "order" names. An order elsewhere in the sentence names none.
       if let found = text.part(of: position..<end, Self.meaning),
-        found.1 == .phone || digits < Self.fewestDigits && isNamed
+        found.1 == .phone
+          ? !Self.isOfProgram(found.0, in: position..<end, text) : digits < Self.fewestDigits && isNamed
       {
         word = found.0
         meaning = found.1
@@ -64,6 +65,17 @@ struct PhoneContext {
     self.meaning = meaning
     self.word = word
   }
+
+  /// True for a verb in a name of programmers, who call functions: `GetCallContext`, `do_call`.
+  private static func isOfProgram(_ part: Range<Int>, in word: Range<Int>, _ text: TextBytes) -> Bool {
+    let underscore = UInt8(ascii: "_")
+    let isPart =
+      part != word || text[word.lowerBound - 1] == underscore || text[word.upperBound] == underscore
+    return isPart && verbs.contains(text.spelling(part))
+  }
+
+  /// Of the words for telephones.
+  private static let verbs = Set(words: "call called calling callback ring dial")
 
   private static func meaning(of word: String) -> Meaning? {
     if phoneWords.contains(word) { return .phone }
@@ -106,8 +118,8 @@ struct PhoneContext {
   /// Words that may stand between a word for another number and the number.
   private static let betweenWords = Set(
     words: """
-      no nr nos num number numbers nummer nº n numero número numéro номер № is was code id reg registration standard the a ist \
-      lautet est es
+      no nr nos num number numbers nummer nº n numero número numéro номер № is was code id reg \
+      registration standard std the a ist lautet est es
       """)
 
   private static let otherWords = Set(
@@ -115,7 +127,8 @@ struct PhoneContext {
       order orders invoice isbn issn doi id ids uid uuid ref reference version ver build sku ticket issue case \
       account serial tracking parcel shipment batch lot part item article product ean upc gtin asin policy \
       contract bestellung rechnung auftrag artikel commande facture pedido factura ordine fattura order_id timestamp \
-      epoch unix pid row page pages price total amount sum eur usd gbp chf lat lon lng latitude longitude sha md hash \
+      epoch unix pid row page pages pp seite seiten vol volume price total amount sum eur usd gbp chf lat lon lng \
+      latitude longitude sha md hash \
       commit transaction txn receipt booking imei iccid vat ssn zip sequence offset size bytes count hex \
       siret siren tva iva mwst ust gst hst partita piva regon krs nip kvk cvr \
       ičo dič инн кпп огрн снилс бик αφμ abn acn arbn \

@@ -125,7 +125,9 @@ extension PhoneFinder {
 
   /// True unless other numbers are often written in the same groups.
   private func isExactEnough(_ groups: DigitGroups, _ count: Int) -> Bool {
-    if isCurrency(behind: groups.end(count - 1)) || isYears(groups, count) || isDayAndYear(groups, count) {
+    if isCurrency(behind: groups.end(count - 1)) || isYears(groups, count) || isDayAndYear(groups, count)
+      || areNeighbours(groups, count)
+    {
       return false
     }
     // Few digits with more after them are a part of a longer number.
@@ -217,7 +219,8 @@ extension PhoneFinder {
   /// that are a mobile number of a region that dials no prefix.
   private func isBare(_ groups: DigitGroups) -> Bool {
     let digits = groups.digits.prefix(groups.length(0))
-    guard (9...11).contains(digits.count), digits[0] != 0 || digits[1] != 0 else { return false }
+    guard (9...11).contains(digits.count), digits[0] != 0 || digits[1] != 0, !Self.isOfComputers(digits)
+    else { return false }
     // Ten digits from 1 on are seconds since 1970.
     if digits[0] != 0 { return digits.count > (digits[0] == 1 ? 10 : 9) && plans.isMobile(digits) }
     return plans.regions.indices.contains {

@@ -70,6 +70,56 @@ extension PhoneFinder {
     return groups.count == 2 || groups.length(2) == 2 && 1...12 ~= groups.digits.dropping(6).number(2)
   }
 
+  /// True for two numbers close to each other, as pages and numbers of processes are: 421-440, 53482 53480. The groups
+  /// of short telephone numbers often are: 211-234.
+  func areNeighbours(_ groups: DigitGroups, _ count: Int) -> Bool {
+    guard count == 2, groups.digits[0] != 0, !groups.isBracketed(0), !groups.isBracketed(1) else {
+      return false
+    }
+    let first = groups.digits.number(groups.length(0))
+    let second = groups.digits.dropping(groups.length(0)).number(groups.length(1))
+    return groups.digits[groups.length(0)] != 0
+      && abs(first - second) < (groups.digitCount(count) > 6 ? 100 : 20)
+  }
+
+  /// True for zeros and ones only: 0010 0010 0110 0000.
+  func isBinary(_ groups: DigitGroups) -> Bool {
+    (0..<groups.digits.count).allSatisfy { groups.digits[$0] < 2 }
+  }
+
+  /// True for a power of two and the numbers beside it, such as 4294967295, and for all digits in their order.
+  static func isOfComputers(_ digits: Digits) -> Bool {
+    let number = digits.number(digits.count)
+    return number == 123_456_789 || (-1...2).contains { (number + $0).nonzeroBitCount == 1 }
+  }
+
+  private static let mostBytesBeside = 16
+
+  /// True for pairs of digits in a row of bytes in hexadecimal: `a3 7b 06 15 10 88 f4 af`.
+  func isAmongBytes(_ groups: DigitGroups, _ count: Int, at start: Int) -> Bool {
+    guard (0..<count).allSatisfy({ groups.length($0) == 2 }) else { return false }
+    var (letters, mixed) = (0, 0)
+    /// Counts a pair with a letter. Returns false if there is no pair.
+    func take(_ pair: Int) -> Bool {
+      guard text.isHexDigit(pair), text.isHexDigit(pair + 1), !text.isWordByte(pair - 1),
+        !text.isWordByte(pair + 2)
+      else { return false }
+      let digits = (text.isDigit(pair) ? 1 : 0) + (text.isDigit(pair + 1) ? 1 : 0)
+      if digits < 2 { letters += 1 }
+      if digits == 1 { mixed += 1 }
+      return true
+    }
+    var before = start - 3
+    while start - before < 3 * Self.mostBytesBeside, text[before + 2] == UInt8(ascii: " "), take(before) {
+      before -= 3
+    }
+    let end = groups.end(count - 1)
+    var next = end
+    while next - end < 3 * Self.mostBytesBeside, text[next] == UInt8(ascii: " "), take(next + 1) { next += 3 }
+    // "de" and "fa" are words, too.
+    return letters > 1 && mixed > 0
+  }
+
   /// True for the status and the size that a web server logs: `"GET / HTTP/1.1" 200 1234567`.
   func isStatus(_ groups: DigitGroups, at start: Int) -> Bool {
     groups.length(0) == 3 && groups.separator(1) == UInt8(ascii: " ") && 100...599 ~= groups.digits.number(3)
@@ -79,14 +129,19 @@ extension PhoneFinder {
   /// The states of the USA whose ZIP codes begin with 0, the trunk prefix of many countries.
   private static let statesOfZero = Set(words: "CT MA ME NH NJ PR RI VT")
 
-  /// True for `02110-1301` after `MA` and `100-0001` after Japan's sign.
+  private static let namesOfThem = Set(
+    words: "connecticut massachusetts maine hampshire jersey rico island vermont")
+
+  /// True for `02110-1301` after `MA`, perhaps on the next line of a comment, and `100-0001` after Japan's sign.
   func isPostalCode(_ groups: DigitGroups, at start: Int) -> Bool {
     if text.has("〒", at: start - 3) { return true }
     guard groups.shape(2) == 0x45, groups.separator(1) == UInt8(ascii: "-") else { return false }
     var end = start
-    while text[end - 1] <= 0x20 || text[end - 1] == UInt8(ascii: ","), 0 < end, start - end < 8 { end -= 1 }
-    guard end >= 2, !text.isWordByte(end - 3) else { return false }
-    return Self.statesOfZero.contains(String(decoding: text.bytes[end - 2..<end], as: UTF8.self))
+    while 0 < end, start - end < 16, text[end - 1] < 0x80, !text.isWordByte(end - 1) { end -= 1 }
+    let word = text.wordStart(before: end, begin: max(0, end - 16))..<end
+    return word.count == 2
+      ? Self.statesOfZero.contains(String(decoding: text.bytes[word], as: UTF8.self))
+      : Self.namesOfThem.contains(text.spelling(word))
   }
 
   func isCurrency(before start: Int) -> Bool {

@@ -28,6 +28,7 @@ struct PhoneFinder {
     let first = groups.digits
     // The digits before the national number.
     let prefix = hasPlus ? 0 : first[0] == 0 && first[1] == 0 && groups.length(0) > 1 ? 2 : nil
+    if prefix != 0, isBinary(groups), !PhoneContext(text, before: start).isPhone { return nil }
     leaveOthers(&groups, behind: prefix.map { $0 + (callingCode(first.dropping($0))?.length ?? 0) } ?? 0)
     let count: Int?
     if prefix == 0 {
@@ -102,6 +103,7 @@ struct PhoneFinder {
   private func isInside(_ groups: DigitGroups, _ count: Int, at start: Int, behind last: Int) -> Bool {
     guard text.isDigit(start), count == 1 || groups.separator(1) == UInt8(ascii: " ") else { return false }
     let gap = count == 1 ? 1 : groups.start(1) - groups.end(0)
+    if isAmongBytes(groups, count, at: start) { return true }
     guard start - gap > last else { return false }
     if text.hasCode(before: start - gap, count: groups.length(0)) { return true }
     guard let group = text.group(before: start, gap: gap), !isHouseNumber(group..<start - gap) else {

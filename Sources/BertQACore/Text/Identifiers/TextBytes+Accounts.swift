@@ -12,7 +12,9 @@ extension TextBytes {
     guard numbers.digits.count >= 12, numbers.length(0) >= 4, !numbers.isBracketed(0) else { return nil }
     // A part of a longer identifier.
     if self[start - 1] == UInt8(ascii: "-"), isDigit(start - 2), start - 1 != last { return nil }
-    for count in stride(from: min(5, numbers.count), to: 0, by: -1) {
+    // "0.301029995663981" has the digits of a decimal fraction.
+    let isFraction = self[start - 1] == UInt8(ascii: ".") && isDigit(start - 2) && start - 1 != last
+    for count in stride(from: min(5, numbers.count), to: isFraction ? 1 : 0, by: -1) {
       let end = numbers.end(count - 1)
       let mark = count > 1 ? numbers.separator(1) : 0
       let track = trackEnd(behind: end)

@@ -13,6 +13,9 @@ static inline void bq_pause(void) {
 #endif
 }
 
+// Asks the CPU to load the cache line of an address, which need not be valid.
+static inline void bq_prefetch(const void *address) { __builtin_prefetch(address); }
+
 // Returns the number of CPUs in the calling thread's affinity mask; 0 if the kernel does not report
 // it.
 size_t bq_affinity_count(void);

@@ -107,6 +107,7 @@ extension BytePairWorker {
     try previous.reserve(count)
     queue.removeAll()
     let (next, previous) = (self.next.base, self.previous.base)
+    let merges = model.merges.lookup
     ids[0] ^= ids[0] >> 31
     for index in 0..<count {
       if index % CallPoll.elementInterval == 0 { try monitor?.check() }
@@ -114,7 +115,7 @@ extension BytePairWorker {
       previous[index] = Int32(truncatingIfNeeded: index &- 1)
       if index &+ 1 < count {
         ids[index &+ 1] ^= ids[index &+ 1] >> 31
-        try enqueue(index, model.merges.rank(ids[index], ids[index &+ 1]))
+        try enqueue(index, merges.merge(ids[index], ids[index &+ 1]))
       }
     }
     try queue.makeHeap(monitor)
@@ -124,19 +125,19 @@ extension BytePairWorker {
       if steps % CallPoll.elementInterval == 0 { try monitor?.check() }
       // A symbol that was merged into the one before has id -1.
       let right = Int(next[position])
-      guard ids[position] >= 0, right < count,
-        model.merges.rank(ids[position], ids[right]) == rank
-      else { continue }
-      ids[position] = model.merges.result(rank)
+      guard ids[position] >= 0, right < count else { continue }
+      let merge = merges.merge(ids[position], ids[right])
+      guard merge.rank == rank else { continue }
+      ids[position] = merge.result
       ids[right] = -1
       let after = Int(next[right])
       next[position] = Int32(truncatingIfNeeded: after)
       if after < count {
         previous[after] = Int32(truncatingIfNeeded: position)
-        try push(position, model.merges.rank(ids[position], ids[after]))
+        try push(position, merges.merge(ids[position], ids[after]))
       }
       let before = Int(previous[position])
-      if before >= 0 { try push(before, model.merges.rank(ids[before], ids[position])) }
+      if before >= 0 { try push(before, merges.merge(ids[before], ids[position])) }
     }
     var kept = 0
     var index = 0
@@ -165,12 +166,12 @@ extension BytePairWorker {
   /// The maximum number of symbols whose links are kept for the next long pre-token.
   private static let keptCapacity = 1 << 20
 
-  private func enqueue(_ position: Int, _ rank: Int32) throws(BertQAError) {
-    if rank != MergeTable.none { try queue.append(rank, position) }
+  private func enqueue(_ position: Int, _ merge: Merge) throws(BertQAError) {
+    if merge.exists { try queue.append(merge.rank, position) }
   }
 
-  private func push(_ position: Int, _ rank: Int32) throws(BertQAError) {
-    if rank != MergeTable.none { try queue.push(rank, position) }
+  private func push(_ position: Int, _ merge: Merge) throws(BertQAError) {
+    if merge.exists { try queue.push(merge.rank, position) }
   }
 }
 

@@ -141,16 +141,16 @@ private struct MergeStep {
     var steps: [MergeStep] = []
     guard !ids.contains(where: { $0 < 0 }) else { return steps }
     while ids.count > 1 {
-      var (rank, position) = (MergeTable.none, 0)
+      var (merge, position) = (Merge.none, 0)
       for index in 0..<ids.count - 1 {
-        let next = merges.rank(ids[index], ids[index + 1])
-        if next < rank { (rank, position) = (next, index) }
+        let next = merges.merge(ids[index], ids[index + 1])
+        if next.rank < merge.rank { (merge, position) = (next, index) }
       }
-      if rank == MergeTable.none { break }
-      let result = merges.result(rank)
+      guard merge.exists else { break }
       steps.append(
-        MergeStep(rank: rank, result: result, firstSize: sizes[0], lastSize: sizes[sizes.count - 1]))
-      ids[position] = result
+        MergeStep(
+          rank: merge.rank, result: merge.result, firstSize: sizes[0], lastSize: sizes[sizes.count - 1]))
+      ids[position] = merge.result
       sizes[position] += sizes[position + 1]
       ids.remove(at: position + 1)
       sizes.remove(at: position + 1)

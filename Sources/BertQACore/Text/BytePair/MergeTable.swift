@@ -1,28 +1,43 @@
-/// The merges of a byte-pair vocabulary: for two adjacent pieces, the rank of their merge and its result.
+/// The merge of two adjacent pieces.
+struct Merge: BitwiseCopyable {
+  /// No merge: its rank is above any other.
+  static var none: Merge { Merge(rank: .max, result: -1) }
+
+  /// Lower ones come first.
+  let rank: Int32
+  /// The piece that it makes.
+  let result: Int32
+
+  @inline(__always) var exists: Bool { rank != .max }
+}
+
+/// The merges of a byte-pair vocabulary, by their two pieces.
 ///
-/// An open-addressed hash table of 8 bytes a slot: the two ids and the rank, 21 bits each. A filter of 13 to 26 bits
-/// a merge precedes it: most pairs have no merge, and a small table stays in the cache.
+/// An open-addressed hash table of 16 bytes a slot. A filter of 13 to 26 bits a merge precedes it: most pairs have no
+/// merge, and a small table stays in the cache.
 final class MergeTable: @unchecked Sendable {
   // Unchecked: the memory is written in init only.
 
   /// Ids and ranks are below this.
   static var limit: Int { 1 << 21 }
-  /// The rank of two pieces that are not merged: above any other.
-  static var none: Int32 { .max }
   /// A longer chain of slots means that the merges were chosen to collide.
   private static var maximumChain: Int { 128 }
-  private static var empty: UInt64 { .max }
 
-  private let slots: AlignedBuffer<UInt64>
+  fileprivate struct Slot: BitwiseCopyable {
+    static var empty: Slot { Slot(pair: .max, merge: .none) }
+
+    let pair: UInt64
+    let merge: Merge
+  }
+
+  private let slots: AlignedBuffer<Slot>
   private let filter: PairFilter.Memory
-  private let results: AlignedBuffer<Int32>
   private(set) var lookup: Lookup
 
   /// The table for inner loops; valid as long as the object.
   struct Lookup {
-    fileprivate let slots: UnsafeMutablePointer<UInt64>
+    fileprivate let slots: UnsafeMutablePointer<Slot>
     fileprivate let filter: PairFilter
-    fileprivate let results: UnsafeMutablePointer<Int32>
     fileprivate let mask: Int
     fileprivate let shift: UInt64
     fileprivate var multiplier: UInt64 = 1
@@ -34,13 +49,11 @@ final class MergeTable: @unchecked Sendable {
   ) throws(BertQAError) {
     var slotCount = 1024
     while slotCount * 3 < merges.count * 4 { slotCount *= 2 }
-    slots = try AlignedBuffer(repeating: Self.empty, count: slotCount)
+    slots = try AlignedBuffer(repeating: .empty, count: slotCount)
     filter = try PairFilter.Memory(pairCount: merges.count)
-    results = try AlignedBuffer(uninitializedCount: max(1, merges.count))
     lookup = Lookup(
-      slots: slots.base, filter: PairFilter(filter), results: results.base, mask: slotCount - 1,
+      slots: slots.base, filter: PairFilter(filter), mask: slotCount - 1,
       shift: UInt64(64 - slotCount.trailingZeroBitCount))
-    for (rank, merge) in merges.enumerated() { results[rank] = merge.result }
     for seed: UInt64 in 1...8 {
       try monitor?.check()
       lookup.multiplier = SplitMix64.mixed(seed &* SplitMix64.increment) | 1
@@ -51,59 +64,50 @@ final class MergeTable: @unchecked Sendable {
   }
 
   private func insertAll(_ merges: [(left: Int32, right: Int32, result: Int32)]) -> Bool {
-    slots.base.update(repeating: Self.empty, count: lookup.mask + 1)
+    slots.base.update(repeating: .empty, count: lookup.mask + 1)
     filter.removeAll()
     for (rank, merge) in merges.enumerated() {
-      let key = Lookup.key(merge.left, merge.right)
+      let pair = Lookup.pair(merge.left, merge.right)
       let hash = lookup.hash(merge.left, merge.right)
       var slot = Int(truncatingIfNeeded: hash >> lookup.shift)
       var steps = 0
-      while slots[slot] != Self.empty, slots[slot] >> 21 != key {
+      while slots[slot].merge.exists, slots[slot].pair != pair {
         slot = (slot + 1) & lookup.mask
         steps += 1
         if steps == Self.maximumChain { return false }
       }
-      slots[slot] = key << 21 | UInt64(rank)
+      slots[slot] = Slot(
+        pair: pair, merge: Merge(rank: Int32(truncatingIfNeeded: rank), result: merge.result))
       lookup.filter.insert(hash)
     }
     return true
   }
-
-  /// Returns the rank of the merge of two pieces, or `none`.
-  func rank(_ left: Int32, _ right: Int32) -> Int32 { lookup.rank(left, right) }
-
-  /// Returns the piece that the merge of a rank makes.
-  func result(_ rank: Int32) -> Int32 { lookup.result(rank) }
 }
 
 extension MergeTable.Lookup {
   @inline(__always)
-  fileprivate static func key(_ left: Int32, _ right: Int32) -> UInt64 {
+  fileprivate static func pair(_ left: Int32, _ right: Int32) -> UInt64 {
     UInt64(UInt32(bitPattern: left)) &<< 21 | UInt64(UInt32(bitPattern: right))
   }
 
   /// Returns a hash of two pieces, whose upper bits depend on both.
   @inline(__always)
-  func hash(_ left: Int32, _ right: Int32) -> UInt64 { Self.key(left, right) &* multiplier }
+  func hash(_ left: Int32, _ right: Int32) -> UInt64 { Self.pair(left, right) &* multiplier }
 
-  /// Returns the rank of the merge of two pieces, or `none`.
+  /// Returns the merge of two pieces, or `.none`.
   @inline(__always)
-  func rank(_ left: Int32, _ right: Int32) -> Int32 {
-    let key = Self.key(left, right)
+  func merge(_ left: Int32, _ right: Int32) -> Merge {
+    let pair = Self.pair(left, right)
     let hash = hash(left, right)
-    if !filter.mayContain(hash) { return MergeTable.none }
+    if !filter.mayContain(hash) { return .none }
     var slot = Int(truncatingIfNeeded: hash &>> shift)
     while true {
       let found = slots[slot]
-      if found &>> 21 == key { return Int32(truncatingIfNeeded: found & 0x1F_FFFF) }
-      if found == .max { return MergeTable.none }
+      // An empty slot has no merge.
+      if found.pair == pair || found.pair == .max { return found.merge }
       slot = (slot &+ 1) & mask
     }
   }
-
-  /// Returns the piece that the merge of a rank makes.
-  @inline(__always)
-  func result(_ rank: Int32) -> Int32 { results[Int(rank)] }
 }
 
 /// A set of hashes of pairs of pieces, with false positives: 13 to 26 bits a pair.

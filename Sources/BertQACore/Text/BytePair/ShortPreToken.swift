@@ -11,7 +11,7 @@ struct ShortPreToken {
     fileprivate let links: AlignedBuffer<UInt8>
 
     init() throws(BertQAError) {
-      let numbers = try AlignedBuffer(repeating: MergeTable.none, count: 4 * (limit + 8))
+      let numbers = try AlignedBuffer(repeating: Merge.none.rank, count: 4 * (limit + 8))
       let links = try AlignedBuffer<UInt8>(repeating: 0, count: 2 * (limit + 1))
       self.numbers = numbers
       self.links = links
@@ -29,9 +29,9 @@ struct ShortPreToken {
   private let following: UnsafeMutablePointer<UInt8>
   private let preceding: UnsafeMutablePointer<UInt8>
   private let merges: MergeTable.Lookup
-  /// The symbols of bytes, and the ranks of adjacent ones: see `SymbolTable`.
+  /// The symbols of bytes, and the merges of adjacent ones: see `SymbolTable`.
   private let symbols: UnsafeMutablePointer<Int32>
-  private let ranks: UnsafeMutablePointer<Int32>
+  private let byteMerges: UnsafeMutablePointer<Merge>
   private let characters: CharacterPieces.Lookup?
   /// The pieces that their own bytes are merged to; nil if the model has others among `wholePreTokens`.
   private let wholePieces: ShortPieceTable?
@@ -46,19 +46,19 @@ struct ShortPreToken {
     preceding = following + Self.limit + 1
     merges = model.merges.lookup
     symbols = model.symbols.ids.base
-    ranks = model.symbols.ranks.base
+    byteMerges = model.symbols.merges.base
     characters = model.symbols.wholeCharacters?.lookup
     wholePieces = model.settings.ignoresMerges ? nil : model.wholePreTokens.table
   }
 
-  /// Notes the rank of the merge of a symbol with the next one.
+  /// Notes the merge of a symbol with the next one.
   @inline(__always)
-  private func setRank(_ rank: Int32, at position: Int) {
-    if rank == MergeTable.none {
-      keys[position] = rank
+  private func set(_ merge: Merge, at position: Int) {
+    if merge.exists {
+      keys[position] = merge.rank &<< Self.positionBits | Int32(truncatingIfNeeded: position)
+      results[position] = merge.result
     } else {
-      keys[position] = rank &<< Self.positionBits | Int32(truncatingIfNeeded: position)
-      results[position] = merges.result(rank)
+      keys[position] = merge.rank
     }
   }
 
@@ -72,8 +72,8 @@ struct ShortPreToken {
     while index < size {
       ids[index] = symbols[Int(preToken[index])]
       starts[index] = Int32(truncatingIfNeeded: index)
-      // The last rank belongs to the byte after the pre-token; merging drops it.
-      setRank(ranks[Int(preToken[index]) &<< 8 | Int(preToken[index &+ 1])], at: index)
+      // The last merge is with the byte after the pre-token; `mergeKeyed` drops it.
+      set(byteMerges[Int(preToken[index]) &<< 8 | Int(preToken[index &+ 1])], at: index)
       index &+= 1
     }
     starts[size] = Int32(truncatingIfNeeded: size)
@@ -124,16 +124,16 @@ struct ShortPreToken {
       }
       let second = ids[begin &+ 1]
       if second >= 0 {
-        let rank = merges.rank(~first, second)
+        let merge = merges.merge(~first, second)
         let start = starts[begin &+ 1]
         starts[kept] = starts[begin]
-        if rank == MergeTable.none {
+        if merge.exists {
+          ids[kept] = merge.result
+        } else {
           ids[kept] = ~first
           kept &+= 1
           ids[kept] = second
           starts[kept] = start
-        } else {
-          ids[kept] = merges.result(rank)
         }
         kept &+= 1
         begin &+= 2
@@ -190,9 +190,9 @@ struct ShortPreToken {
       ids[index &+ 1] = next
       let first = Int(starts[index])
       if let preToken, Int(starts[index &+ 2]) &- first == 2 {
-        setRank(ranks[Int(preToken[first]) &<< 8 | Int(preToken[first &+ 1])], at: index)
+        set(byteMerges[Int(preToken[first]) &<< 8 | Int(preToken[first &+ 1])], at: index)
       } else {
-        setRank(merges.rank(id, next), at: index)
+        set(merges.merge(id, next), at: index)
       }
       id = next
     }
@@ -206,7 +206,7 @@ struct ShortPreToken {
     // Clears the keys up to the next multiple of eight, and the last symbol's, which has no next one.
     var index = count &- 1
     while index < (count &+ 7) & ~7 {
-      keys[index] = MergeTable.none
+      keys[index] = Merge.none.rank
       index &+= 1
     }
     index = 0
@@ -216,7 +216,7 @@ struct ShortPreToken {
       index &+= 1
     }
     while true {
-      var least = SIMD8<Int32>(repeating: MergeTable.none)
+      var least = SIMD8<Int32>(repeating: Merge.none.rank)
       index = 0
       while index < count {
         let block = UnsafeRawPointer(keys + index).loadUnaligned(as: SIMD8<Int32>.self)
@@ -224,19 +224,19 @@ struct ShortPreToken {
         index &+= 8
       }
       let key = least.min()
-      if key == MergeTable.none { break }
+      if key == Merge.none.rank { break }
       let position = Int(key & (1 &<< Self.positionBits &- 1))
       let piece = results[position]
       ids[position] = piece
       let right = Int(following[position])
-      keys[right] = MergeTable.none
+      keys[right] = Merge.none.rank
       let after = Int(following[right])
       following[position] = UInt8(truncatingIfNeeded: after)
       preceding[after] = UInt8(truncatingIfNeeded: position)
-      setRank(after < count ? merges.rank(piece, ids[after]) : MergeTable.none, at: position)
+      set(after < count ? merges.merge(piece, ids[after]) : .none, at: position)
       if position > 0 {
         let before = Int(preceding[position])
-        setRank(merges.rank(ids[before], piece), at: before)
+        set(merges.merge(ids[before], piece), at: before)
       }
     }
     var kept = 0

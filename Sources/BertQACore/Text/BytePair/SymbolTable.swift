@@ -13,8 +13,8 @@ struct SymbolTable: Sendable {
   let unit: Unit
   /// The piece of each byte, if `unit` is bytes.
   let ids: SharedBuffer<Int32>
-  /// The rank of the merge of two bytes, the first one in the high byte of the index.
-  let ranks: SharedBuffer<Int32>
+  /// The merge of two bytes, the first one in the high byte of the index.
+  let merges: SharedBuffer<Merge>
   /// Characters to be read whole, if `unit` is bytes.
   let wholeCharacters: CharacterPieces?
   /// The piece of each code point, or -1, if `unit` is characters.
@@ -28,7 +28,7 @@ struct SymbolTable: Sendable {
     bytes: [[UInt8]?], pairs: [(left: Int32, right: Int32)]
   ) throws(BertQAError) {
     ids = try SharedBuffer(count: readsBytes ? 256 : 0)
-    ranks = try SharedBuffer(count: readsBytes ? 1 << 16 : 0)
+    self.merges = try SharedBuffer(count: readsBytes ? 1 << 16 : 0)
     var characters = TwoStageTable<Int32>(defaultValue: -1)
     var wholeCharacters: CharacterPieces?
     if readsBytes {
@@ -36,7 +36,7 @@ struct SymbolTable: Sendable {
       for byte in 0..<256 { ids.base[byte] = Self.id(ByteAlphabet.scalars[byte], vocabulary) ?? -1 }
       for pair in 0..<1 << 16 {
         let (left, right) = (ids.base[pair >> 8], ids.base[pair & 0xFF])
-        ranks.base[pair] = left >= 0 && right >= 0 ? merges.rank(left, right) : MergeTable.none
+        self.merges.base[pair] = left >= 0 && right >= 0 ? merges.lookup.merge(left, right) : .none
       }
       wholeCharacters = try CharacterPieces(bytes, pairs, merges, symbols: ids.base)
     } else if settings.continuingPrefix.isEmpty, settings.endOfWordSuffix.isEmpty {

@@ -1,3 +1,5 @@
+import CBertQA
+
 /// A worker that splits each pre-token regardless of its neighbours, so that splits can be cached.
 protocol CachingWorker: TokenWorker {
   /// The pre-tokens that are one piece in every mode; nil if none are known in advance.
@@ -56,6 +58,9 @@ struct PreTokenSplit {
 }
 
 extension CachingWorker {
+  /// The tables are larger than a core's cache: what the pre-token after this many others needs is loaded ahead.
+  private static var lookahead: Int { 3 }
+
   /// Appends the tokens of the pre-tokens. Those of recent ones come from the cache.
   @inline(__always)
   func tokenizePreTokens(_ preTokens: borrowing PreTokens, into output: inout TokenOutput) throws(BertQAError)
@@ -72,6 +77,18 @@ extension CachingWorker {
     let wholePreTokens = wholePreTokens
     var index = 0
     while index < rangeCount {
+      let ahead = index &+ Self.lookahead
+      if ahead < rangeCount {
+        let (begin, end) = (Int(ranges[ahead].start), Int(ranges[ahead].end))
+        if let wholePreTokens, end &- begin <= PieceKey.maximumCount {
+          wholePreTokens.prefetch(PieceKey(loading: text + begin).prefix(end &- begin, continuation: 0))
+        } else {
+          let core = markSize > 0 && text[begin] == 0x20 ? begin &+ 1 : begin
+          if end &- core <= ShortPreTokenKey.capacity {
+            short.prefetch(ShortPreTokenKey(text + core, count: end &- core, mode: mode))
+          }
+        }
+      }
       let (begin, end) = (Int(ranges[index].start), Int(ranges[index].end))
       index &+= 1
       if let wholePreTokens, end &- begin <= PieceKey.maximumCount {
@@ -229,6 +246,14 @@ private struct ShortPreTokens {
   @inline(__always)
   private func place(_ key: borrowing ShortPreTokenKey) -> UnsafeMutablePointer<ShortPreTokenEntry> {
     entries + Int(truncatingIfNeeded: key.hash &>> 51) &* 2
+  }
+
+  /// Loads the places of a pre-token.
+  @inline(__always)
+  func prefetch(_ key: ShortPreTokenKey) {
+    let place = place(key)
+    bq_prefetch(place)
+    bq_prefetch(place + 1)
   }
 
   /// Appends the pieces of a pre-token, if they are cached.

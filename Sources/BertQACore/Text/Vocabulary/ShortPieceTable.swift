@@ -1,3 +1,5 @@
+import CBertQA
+
 /// An open-addressed hash table of the pieces that have a `PieceKey`: 20 bytes a slot, at most a quarter full,
 /// because most probes of the longest match find nothing. A value of pointers, so that loops can keep it in
 /// registers; `Memory` owns what they point to.
@@ -47,6 +49,14 @@ struct ShortPieceTable {
       if found.high == 0 { return -1 }
       slot = (slot &+ 1) & slotMask
     }
+  }
+
+  /// Loads what `id(of:)` will read.
+  @inline(__always)
+  func prefetch(_ key: PieceKey) {
+    let slot = slot(of: key)
+    bq_prefetch(keys + slot)
+    bq_prefetch(ids + slot)
   }
 
   /// Empties the table and chooses another hash function.

@@ -826,7 +826,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_pseudonyms_create(bertqa_pseudonyms **pse
 
 void bertqa_pseudonyms_free(bertqa_pseudonyms *pseudonyms);
 
-/* The names in the order of their creation. They live as long as the object; NULL beyond the count. */
+/* The names in the order of their creation. They live as long as the object; NULL beyond the count, and if memory
+ * runs out. */
 size_t bertqa_pseudonyms_count(const bertqa_pseudonyms *pseudonyms);
 const bertqa_pseudonym *bertqa_pseudonyms_get(const bertqa_pseudonyms *pseudonyms, size_t index);
 

@@ -100,6 +100,15 @@ static bertqa_status list_entities(void) {
   return bertqa_entity_list_create("a", 1, &range, 1, NULL, &list);
 }
 
+/* A name is kept once, and copied for C when it is first read. */
+static bertqa_status read_pseudonym(void) {
+  bertqa_pseudonyms *names;
+  bertqa_status status = bertqa_pseudonyms_create(&names);
+  if (status == BERTQA_OK) status = bertqa_pseudonyms_add(names, "[A_1]", 5, words, WORDS_SIZE);
+  if (status != BERTQA_OK) return status;
+  return bertqa_pseudonyms_get(names, 0) == NULL ? BERTQA_ERROR_OUT_OF_MEMORY : BERTQA_OK;
+}
+
 static bertqa_status find_patterns(void) {
   bertqa_entity_list *list;
   return bertqa_patterns(mails, 7 * MAILS, NULL, &list);
@@ -247,6 +256,7 @@ int main(int argc, char **argv) {
   test_call("classify", classify, 0);
   test_call("word_counts", word_counts, 1);
   test_call("entity_list_create", list_entities, 1);
+  test_call("pseudonyms_get", read_pseudonym, 1);
   test_call("patterns", find_patterns, 1);
   test_call("sequence_rank", rank, 1);
   test_call("sequence_predict", predict, 1);

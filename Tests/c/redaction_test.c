@@ -230,6 +230,7 @@ static void test_pattern_names(void) {
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_patterns_named("us,", 3, &kinds));
   CHECK(kinds == 0 && strstr(bertqa_last_error(), "us_ssn") != NULL);
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_patterns_named("", 0, &kinds));
+  CHECK(strstr(bertqa_last_error(), "us_ssn") != NULL);
 }
 
 static void test_refused_ranges(void) {

@@ -78,13 +78,12 @@ struct AnswerSettings {
     try BertQAError.check("top_k", options.topK, 1...1000)
     maxSequenceLength = try WindowLayout.length(
       options.maxSequenceLength, default: answerer.defaultSequenceLength, answerer.reader.maxPositions)
-    // One token of the question and one new token of the document, at least.
-    let room = maxSequenceLength - template.specialCount(isPair: true) - 1
     if let stride = options.documentStride {
+      let room = try WindowLayout.room(length: maxSequenceLength, template, isPair: true)
       try WindowLayout.check(
-        stride: stride, max: room - 1,
-        "max_seq_len \(maxSequenceLength) less \(template.specialCount(isPair: true)) special tokens, one token "
-          + "of the question and one new token of the document")
+        stride: stride, max: room - 2,
+        "max_seq_len \(maxSequenceLength) less \(maxSequenceLength - room) special tokens, one token of the question "
+          + "and one new token of the document")
     }
     division =
       options.documentStride.map { .strides(overlap: $0) }
@@ -93,6 +92,8 @@ struct AnswerSettings {
     if let length = options.maxQuestionLength {
       try BertQAError.check("max_question_len", length, 1...10_000)
     }
+    // At least one token of the document.
+    let room = maxSequenceLength - template.specialCount(isPair: true) - 1
     maxQuestionLength = options.maxQuestionLength ?? max(1, min(Self.defaultQuestionLength, room / 2))
     try BertQAError.check("n_best_size", options.nBestSize, 0...1000)
     try BertQAError.check("max_windows", options.maxWindows, -1...Int.max)

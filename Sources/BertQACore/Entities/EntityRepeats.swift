@@ -12,10 +12,11 @@ extension EntityList {
     if entities.isEmpty { return self }
     let monitor = CallMonitor(call)
     var phrases = PhraseTree()
+    var poll = TextPoll(monitor)
     for (index, entity) in entities.enumerated() {
       let bytes = entity.bytes
       guard bytes.count >= Self.fewestBytes, bytes.start >= 0, bytes.end <= text.count else { continue }
-      _ = try phrases.add(text, bytes.start..<bytes.end, number: index, monitor)
+      _ = try phrases.add(text, bytes.start..<bytes.end, number: index, monitor, &poll)
     }
     return try adding(in: text, monitor, phrases) { index in
       (entities[index].label, entities[index].score, EntityReason(rule: "everywhere"))

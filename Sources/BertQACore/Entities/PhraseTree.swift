@@ -18,15 +18,18 @@ struct PhraseTree: Sendable {
 
   /// The words of a phrase. Their number bounds the time for each word of a text.
   static let mostWords = 16
+  /// The maximum number of bytes between two words.
+  private static let widestGap = 8
 
   /// Adds a phrase with a number, unless the tree has it already.
+  /// - Parameter poll: one for many phrases, which may be short.
   /// - Returns: false if it has no word or too many.
   mutating func add(
-    _ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, number: Int, _ monitor: CallMonitor
+    _ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, number: Int, _ monitor: CallMonitor,
+    _ poll: inout TextPoll
   ) throws(BertQAError) -> Bool {
     var node = 0
     var position = range.lowerBound
-    var poll = TextPoll(monitor, from: position)
     var count = 0
     while let word = try Self.word(text, from: position, to: range.upperBound, &poll) {
       count += 1
@@ -61,8 +64,8 @@ struct PhraseTree: Sendable {
       var found: (end: Int, number: Int)?
       while let current = node {
         if phraseOfNode[current] >= 0 { found = (end, phraseOfNode[current]) }
-        guard let next = try Self.word(text, from: end, to: min(text.count, end + 256), &poll),
-          Self.isGap(text, end..<next.range.lowerBound)
+        guard let next = try Self.word(text, from: end, to: text.count, behind: Self.widestGap, &poll),
+          !Self.endsParagraph(text, end..<next.range.lowerBound)
         else { break }
         node = nodes[Step(node: current, word: next.hash)]
         end = next.range.upperBound
@@ -72,46 +75,74 @@ struct PhraseTree: Sendable {
     }
   }
 
-  /// Returns where the first word of a part of a text begins; nil if there is none.
-  static func firstWord(
-    _ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ monitor: CallMonitor
-  ) throws(BertQAError) -> Int? {
-    var poll = TextPoll(monitor, from: range.lowerBound)
-    return try word(text, from: range.lowerBound, to: range.upperBound, &poll)?.range.lowerBound
+  private static func endsParagraph(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
+    text[range].reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) } > 1
   }
 
-  /// True if there are few bytes between two words, and no paragraph ends there.
-  private static func isGap(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
-    range.count <= 8 && text[range].reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) } < 2
-  }
-
-  /// Returns the first word that begins in a part of the text: letters, digits and the marks on them.
-  private static func word(
+  /// Returns where the first word of a part of the text begins; its end if there is none.
+  fileprivate static func wordStart(
     _ text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, _ poll: inout TextPoll
-  ) throws(BertQAError) -> Word? {
+  ) throws(BertQAError) -> Int {
     var position = start
-    var range: Range<Int>?
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     while position < end {
-      try poll.reach(position)
       let unit = UTF8Codec.decode(text, at: position)
       let kind = WordTables.shared.wordBreak(unit.scalar)
-      guard kind.isWord || kind == .single && range == nil || range != nil && kind == .extend else {
-        if range != nil { break }
-        position += unit.size
-        continue
-      }
+      if kind.isWord || kind == .single { return position }
+      try poll.read(unit.size)
+      position += unit.size
+    }
+    return end
+  }
+
+  /// Returns the first word of a part of the text: letters, digits and the marks on them.
+  /// - Parameter gap: the maximum number of bytes before it.
+  private static func word(
+    _ text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, behind gap: Int = .max,
+    _ poll: inout TextPoll
+  ) throws(BertQAError) -> Word? {
+    let limit = gap < end - start ? start + gap + 1 : end
+    let first = try wordStart(text, from: start, to: limit, &poll)
+    if first >= limit { return nil }
+    var position = first
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    while position < end {
+      let unit = UTF8Codec.decode(text, at: position)
+      let kind = WordTables.shared.wordBreak(unit.scalar)
+      guard kind.isWord || position == first || kind == .extend else { break }
       UnicodeData.shared.forEachPart(of: UnicodeData.shared.lowercase(unit.scalar)) { part in
         // A sigma at the end of a word has another form. The capitals of ß are SS.
         for _ in 0..<(part == 0xDF ? 2 : 1) {
           hash = (hash ^ UInt64(part == 0x3C2 ? 0x3C3 : part == 0xDF ? 0x73 : part)) &* 0x100_0000_01B3
         }
       }
+      try poll.read(unit.size)
       position += unit.size
-      range = (range?.lowerBound ?? position - unit.size)..<position
       // A script without spaces: each character is a word.
       if kind == .single { break }
     }
-    return range.map { Word(range: $0, hash: hash) }
+    return Word(range: first..<position, hash: hash)
+  }
+}
+
+/// Finds where words of a text begin, from places that ascend. The time for all of them is linear in the text.
+struct WordStarts {
+  private let text: UnsafeBufferPointer<UInt8>
+  private var poll: TextPoll
+  /// No word begins in `from` ..< `next`.
+  private var (from, next) = (0, -1)
+
+  init(_ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor) {
+    self.text = text
+    poll = TextPoll(monitor)
+  }
+
+  /// Returns where the first word from a place on begins; the text's end if there is none.
+  mutating func first(from position: Int) throws(BertQAError) -> Int {
+    if position < from || position > next {
+      (from, next) = (position, try PhraseTree.wordStart(text, from: position, to: text.count, &poll))
+    } else {
+      try poll.read(1)
+    }
+    return next
   }
 }

@@ -21,10 +21,10 @@ public struct TextLists: Sendable {
   private static func add(
     _ texts: [String], _ name: String, to tree: inout PhraseTree, _ monitor: CallMonitor
   ) throws(BertQAError) {
+    var poll = TextPoll(monitor)
     for (index, text) in texts.enumerated() {
-      if index % CallPoll.elementInterval == 0 { try monitor.check() }
       let isAdded = try withBytes(of: text) { bytes throws(BertQAError) in
-        try tree.add(bytes, 0..<bytes.count, number: index, monitor)
+        try tree.add(bytes, 0..<bytes.count, number: index, monitor, &poll)
       }
       guard isAdded else {
         throw BertQAError(
@@ -47,15 +47,16 @@ extension EntityList {
     var kept = self
     kept.entities = try [Entity](resultCapacity: entities.count, monitor)
     var next = 0
-    var word: (entity: Int, start: Int)?
+    // An entity may begin and end with marks, such as the + of a number, which no phrase has.
+    var (first, behind) = (WordStarts(text, monitor), WordStarts(text, monitor))
     try lists.allowed.forEach(in: text, monitor) { place, _ throws(BertQAError) in
       while next < entities.count, entities[next].bytes.start < place.upperBound {
-        // An entity may begin with a mark, such as the + of a number, which no phrase has.
-        let start = if let word, word.entity == next { word.start } else { try start(next, text, monitor) }
-        word = (next, start)
+        let bytes = entities[next].bytes
+        let word = try first.first(from: bytes.start)
+        let start = word < bytes.end ? word : bytes.start
         if start >= place.upperBound { return }
-        let endsWithin = try ends(next, within: place, text, monitor)
-        if start < place.lowerBound || !endsWithin { kept.entities.append(entities[next]) }
+        let end = bytes.end <= place.upperBound ? bytes.end : try behind.first(from: place.upperBound)
+        if start < place.lowerBound || bytes.end > end { kept.entities.append(entities[next]) }
         next += 1
       }
     }
@@ -63,22 +64,5 @@ extension EntityList {
     return try kept.adding(in: text, monitor, lists.denied) { _ in
       (TextLists.deniedLabel, 1, EntityReason(rule: "deny"))
     }
-  }
-
-  /// Returns where the first word of an entity begins.
-  private func start(
-    _ index: Int, _ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
-  ) throws(BertQAError) -> Int {
-    let bytes = entities[index].bytes
-    return try PhraseTree.firstWord(text, bytes.start..<bytes.end, monitor) ?? bytes.start
-  }
-
-  /// True if no word of an entity follows a place.
-  private func ends(
-    _ index: Int, within place: Range<Int>, _ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
-  ) throws(BertQAError) -> Bool {
-    let end = entities[index].bytes.end
-    if end <= place.upperBound { return true }
-    return try PhraseTree.firstWord(text, place.upperBound..<end, monitor) == nil
   }
 }

@@ -44,8 +44,9 @@ static int has_avx_vnni(void) {
 static int has_amx(void) {
 #ifdef __linux__
   enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+  enum { BF16 = 1 << 22, TILE = 1 << 24, INT8 = 1 << 25, ALL = BF16 | TILE | INT8 };
   unsigned a, b, c, d;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 24 & 3) == 3 &&
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & ALL) == ALL &&
          syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
 #else
   return 0;

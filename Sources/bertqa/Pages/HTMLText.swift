@@ -57,7 +57,9 @@ enum HTMLText {
       </style>
       </head>
       <body>
-      \(body)</body>
+      <main>
+      \(body)</main>
+      </body>
       </html>
 
       """
@@ -76,6 +78,7 @@ enum HTMLText {
     a { color: var(--accent); }
     table { border-collapse: collapse; }
     th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+    td:not(.number), h2 { overflow-wrap: anywhere; }
     td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
     .faint { color: var(--faint); }
     """

@@ -60,6 +60,8 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
 
   /// The maximum number of records in a block, which bounds the memory for very short records.
   private static let blockRecords = 1024
+  /// The maximum size of a table's first line, which checkpoints contain.
+  private static let largestHeader = 16 << 20
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   /// - Parameter resumed: the bytes and lines of the file that earlier runs finished, and a table's header.
@@ -185,7 +187,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
 
   private func add(_ frame: RecordFrame) throws(ToolError) {
     if awaitsHeader {
-      guard frame.part == nil else { throw headerTooLarge }
+      guard frame.part == nil, frame.raw.count <= Self.largestHeader else { throw headerTooLarge }
       awaitsHeader = false
       return try takeHeader(record(frame))
     }
@@ -214,7 +216,8 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
   }
 
   private var headerTooLarge: ToolError {
-    ToolError(.input, "\(source.input.shown): the first line has more than \(limits.recordBytes) bytes")
+    let most = min(limits.recordBytes, Self.largestHeader)
+    return ToolError(.input, "\(source.input.shown): the first line has more than \(most) bytes")
   }
 
   private func takeHeader(_ record: Record) throws(ToolError) {

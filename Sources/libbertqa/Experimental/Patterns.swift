@@ -13,7 +13,7 @@ public func bertqa_patterns_named(
   status { () throws(BertQAError) in
     let patterns = try required(patterns, "patterns")
     patterns.pointee = 0
-    let names = try labelArgument(names, length, "names")
+    let names = try string(of: textArgument(names, length, "names"))
     patterns.pointee = try naming("names") { () throws(BertQAError) in try PIIKinds(names: names).rawValue }
   }
 }

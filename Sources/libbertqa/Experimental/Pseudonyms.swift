@@ -7,27 +7,39 @@ final class PseudonymsHandle: Handle {
   let pseudonyms = Pseudonyms()
   private let views = Mutex<[PseudonymView]>([])
 
-  /// Returns nil beyond the count.
+  /// Returns nil beyond the count, and if memory runs out.
   func view(at index: Int) -> UnsafePointer<bertqa_pseudonym>? {
     views.withLock { views in
-      if index >= views.count { views += pseudonyms.entries(from: views.count).map(PseudonymView.init) }
+      if index >= views.count {
+        let new = pseudonyms.entries(from: views.count)
+        let bytes = new.reduce(0) { $0 + $1.name.count + $1.value.count + PseudonymView.overhead }
+        guard (try? Memory.require(bytes)) != nil else { return nil }
+        views += new.map(PseudonymView.init)
+      }
       return views.indices.contains(index) ? UnsafePointer(views[index].pointer) : nil
     }
   }
 }
 
 private final class PseudonymView: @unchecked Sendable {  // its memory never changes
-  private let bytes: UnsafeMutableBufferPointer<CChar>
+  /// The approximate bytes of a view without its texts.
+  static let overhead = 128
+
+  private let bytes: UnsafeMutablePointer<UInt8>
   let pointer: UnsafeMutablePointer<bertqa_pseudonym>
 
   init(_ entry: Pseudonyms.Entry) {
-    bytes = .allocate(capacity: entry.name.count + entry.value.count + 1)
-    _ = bytes.initialize(fromContentsOf: (entry.name + entry.value + [0]).map { CChar(bitPattern: $0) })
+    let (name, value) = (entry.name.count, entry.value.count)
+    bytes = .allocate(capacity: name + value + 1)
+    let buffer = UnsafeMutableBufferPointer(start: bytes, count: name + value)
+    _ = buffer[..<name].initialize(fromContentsOf: entry.name)
+    _ = buffer[name...].initialize(fromContentsOf: entry.value)
+    bytes[name + value] = 0
+    let text = UnsafeRawPointer(bytes).assumingMemoryBound(to: CChar.self)
     pointer = .allocate(capacity: 1)
-    var view = bertqa_pseudonym()
-    view.name = bertqa_text(text: bytes.baseAddress, length: entry.name.count)
-    view.value = bertqa_text(text: bytes.baseAddress.map { $0 + entry.name.count }, length: entry.value.count)
-    pointer.initialize(to: view)
+    pointer.initialize(
+      to: bertqa_pseudonym(
+        name: bertqa_text(text: text, length: name), value: bertqa_text(text: text + name, length: value)))
   }
 
   deinit {

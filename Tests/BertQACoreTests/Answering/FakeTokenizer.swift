@@ -12,16 +12,17 @@ final class FakeTokenizer: Tokenizer {
   let unkID: Int32 = 2
   private let ids: [ArraySlice<UInt8>: Int32]
   private let longest: Int
+  let template: Template
   let textsRead = Mutex(0)
 
-  init(_ vocabulary: [String]) {
+  init(_ vocabulary: [String], template: Template = Template(prefix: [0], separator: [1], suffix: [1])) {
+    self.template = template
     let odd = ["s", "##s", "1", "2"]
     pieces = (["[CLS]", "[SEP]", "[UNK]"] + odd + vocabulary).map { Array($0.utf8) }
     ids = Dictionary(zip(pieces.map { $0[...] }, 0...)) { first, _ in first }
     longest = pieces.map(\.count).max() ?? 0
   }
 
-  var template: Template { Template(prefix: [clsID], separator: [sepID], suffix: [sepID]) }
   var vocabularySize: Int { pieces.count }
   var lowercases: Bool { false }
 

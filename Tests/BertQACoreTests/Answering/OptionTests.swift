@@ -36,6 +36,15 @@ import Testing
     }
   }
 
+  /// The special tokens are the model's.
+  @Test(arguments: 1...12) func specialTokensThatLeaveNoRoomAreRefused(special: Int) {
+    let template = Template(prefix: [Int32](repeating: 0, count: special), separator: [], suffix: [])
+    let answerer = QuestionAnswerer(FakeTokenizer([], template: template), .random(seed: 1))
+    let options = AnswerOptions.with { ($0.maxSequenceLength, $0.documentStride) = (8, 0) }
+    let error = failure { _ = try AnswerSettings(options, answerer) }
+    #expect(error?.argument == (special > 6 ? "max_seq_len" : nil), "\(error?.message ?? "no error")")
+  }
+
   @Test(arguments: 8...64) func aShortWindowAloneIsNoError(length: Int) {
     for words in [1, 5, 100] {
       let question = String(repeating: "who ", count: words)

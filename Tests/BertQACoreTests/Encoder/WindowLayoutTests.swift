@@ -59,6 +59,12 @@ import Testing
           }
         }
       }
+      let alone = failure {
+        _ = try WindowLayout(
+          maxSequenceLength: 8, documentStride: 0, maxPositions: 512,
+          template: Template(prefix: [Int32](repeating: 0, count: special), separator: [], suffix: []))
+      }
+      #expect(alone?.argument == (special > 7 ? "max_seq_len" : nil), "\(special)")
     }
   }
 

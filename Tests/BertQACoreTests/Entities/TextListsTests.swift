@@ -44,6 +44,16 @@ import Testing
     #expect(try redacted(text, allow: deny, deny: deny) == expected)
   }
 
+  /// A word of any length counts as a whole, behind another one as well.
+  @Test(arguments: [1, 254, 255, 256, 257, 100_000]) func longWords(count: Int) throws {
+    let word = String(repeating: "b", count: count)
+    for deny in [word, "a " + word, word + " a"] {
+      #expect(try redacted("x \(deny), y", deny: [deny]) == "x [DENIED], y")
+      #expect(try redacted("x \(deny)b y", deny: [deny]) == "x \(deny)b y")
+    }
+    #expect(try redacted("a \(word)b a \(word)", deny: ["a " + word]) == "a \(word)b [DENIED]")
+  }
+
   @Test func wrongLists() throws {
     for wrong in ["", "--", " \n", String(repeating: "a ", count: 17)] {
       #expect(failure { _ = try TextLists(allow: ["a", wrong]) }?.argument == "allow")

@@ -113,6 +113,27 @@ static void find_patterns(const char *text, size_t size) {
   bertqa_entity_list_free(list);
 }
 
+/* Ranges that begin in the same white space, in front of an allowed word. */
+static void allow_overlapping(const char *text, size_t size) {
+  (void)text;
+  char *gap = malloc(size);
+  memset(gap, ' ', size);
+  gap[size - 1] = 'a';
+  const size_t count = size / 16;
+  bertqa_labelled_range *ranges = calloc(count, sizeof *ranges);
+  for (size_t i = 0; i < count; i++)
+    ranges[i] = (bertqa_labelled_range){.bytes = {i, size}, .label = "A", .label_length = 1, .score = 1};
+  static const bertqa_text allow = {"a", 1};
+  bertqa_entity_list *list, *changed;
+  require(bertqa_entity_list_create(gap, size, ranges, count, NULL, &list));
+  const bertqa_entity_list *const lists[] = {list};
+  require(bertqa_apply_lists(gap, size, lists, 1, &allow, 1, NULL, 0, NULL, &changed));
+  bertqa_entity_list_free(changed);
+  bertqa_entity_list_free(list);
+  free(ranges);
+  free(gap);
+}
+
 static void train(const char *text, size_t size) {
   bertqa_trainer *trainer;
   require(bertqa_trainer_create(NULL, &trainer));
@@ -224,6 +245,7 @@ static const struct {
 }, of_items[] = {
     {"answer_batch", answer_batch, 4},
     {"labeler", label, 4},
+    {"apply_lists", allow_overlapping, 4},
     {"trainer", train_texts, 4},
 };
 

@@ -278,12 +278,12 @@ def test_everything_has_a_name(page):
             assert name or role not in named, role
 
 
-def contrast(page, element):
-    """The contrast between an element's text and its background, by WCAG 2."""
+def contrast(page, element, part="color"):
+    """The contrast between a part of an element, by default its text, and its background, by WCAG 2."""
     colours = page.run(f"""(() => {{
       let behind = {element};
       while (getComputedStyle(behind).backgroundColor === 'rgba(0, 0, 0, 0)') behind = behind.parentElement;
-      return [getComputedStyle({element}).color, getComputedStyle(behind).backgroundColor] }})()""")
+      return [getComputedStyle({element}).{part}, getComputedStyle(behind).backgroundColor] }})()""")
     light = []
     for colour in colours:
         parts = [float(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
@@ -297,6 +297,8 @@ def test_dark_and_light_can_be_read(page, scheme):
     page.scheme(scheme)
     paper = page.run("getComputedStyle(document.body).backgroundColor")
     assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 23, 26)"}[scheme]
+    for element in "at('question')", "at('documents')", "at('paste-button')", "at('document')":
+        assert contrast(page, element, "borderTopColor") >= 3, element
     for question in WHO, "What is the capital of France?":
         ask(page, question)
         page.wait("at('answers').children.length")
@@ -331,8 +333,11 @@ def test_a_failure_leaves_nothing_else(page, monkeypatch):
 
 
 def test_on_a_telephone_the_answer_stays_in_sight(page):
-    page.call("Emulation.setDeviceMetricsOverride", width=360, height=600, deviceScaleFactor=1, mobile=False)
+    page.call("Emulation.setDeviceMetricsOverride", width=320, height=600, deviceScaleFactor=1, mobile=False)
     try:
+        for tab in "classify", "next", "answer":
+            page.run(f"select(at('tab-{tab}'))")
+            assert page.run("document.documentElement.scrollWidth <= innerWidth"), tab
         page.run("show('x\\n'.repeat(200) + " + json.dumps(FOX) + ")")
         ask(page, WHO)
         page.wait("at('document').scrollTop > 100")

@@ -4,13 +4,14 @@ import errno
 import pickle
 import re
 
+import numpy
 import pandas
 import pytest
 
 import bertqa
 from bertqa import _errors
 from conftest import FIXTURES
-from samples import FOX
+from samples import FOX, entailment_model
 
 
 def test_errors_of_models(tmp_path):
@@ -135,6 +136,26 @@ def test_what_is_no_list_of_texts(tiny):
         ):
             with pytest.raises(TypeError, match="but must be a list or one column"):
                 call(wrong)
+
+
+def test_a_text_that_fails_leaves_the_one_before_it(tmp_path):
+    """A long text takes many slices of windows. The next text is refused before the last of them is read."""
+    long, refused = "the fox " * 150 + "king dog " * 170, "the " * 1000
+    limits = {"max_seq_len": 16, "max_document_tokens": 900, "max_bytes": 1 << 20}
+    for model, task, options in [
+        (FIXTURES / "tiny-bert-classifier", bertqa.Context.classify_batch, {}),
+        (entailment_model(tmp_path / "entailment"), bertqa.Context.classify_batch, {"labels": ["king", "dog"]}),
+        (FIXTURES / "tiny-bert-embedder", bertqa.Context.embed, {}),
+        (FIXTURES / "tiny-bert-embedder", bertqa.Context.embed_tokens, {}),
+    ]:
+        with bertqa.Context(model) as context:
+            alone = task(context, [long], **limits, **options)
+            both = task(context, [long, refused, long], return_exceptions=True, **limits, **options)
+        for index in 0, 2:
+            if task is bertqa.Context.classify_batch:
+                assert both[index] == alone[0]
+            else:
+                assert numpy.array_equal(both[index], alone[0])
 
 
 @pytest.mark.parametrize("error", [*_errors.BY_STATUS.values(), bertqa.BertQAError])

@@ -161,6 +161,30 @@ def test_layers_that_add_their_input(tmp_path, embedder, activation, function):
     assert numpy.abs(again - expected).max() < 0.1
 
 
+def test_a_layer_that_occurs_twice(tmp_path):
+    """The two have one folder, and the int8 form has its tensors once."""
+    projection, activation = numpy.random.default_rng(4).normal(size=(16, 16)), "torch.nn.modules.linear.Identity"
+    for name, count, matrix in ("twice", 2, projection), ("once", 1, projection @ projection):
+        model = tmp_path / name
+        shutil.copytree(EMBEDDER, model, ignore=shutil.ignore_patterns("1_Pooling", "2_Normalize"))
+        (model / "1_Dense").mkdir()
+        save_file({"linear.weight": matrix.astype(numpy.float32)}, model / "1_Dense" / "model.safetensors")
+        settings = {"in_features": 16, "out_features": 16, "bias": False, "activation_function": activation}
+        (model / "1_Dense" / "config.json").write_text(json.dumps(settings))
+        modules = [{"path": "", "type": "sentence_transformers.models.Transformer"}]
+        modules += count * [{"path": "1_Dense", "type": "pylate.models.Dense.Dense"}]
+        (model / "modules.json").write_text(json.dumps(modules))
+        settings = {"query_prefix": "king", "document_prefix": "dog", "skiplist_words": []}
+        (model / "config_sentence_transformers.json").write_text(json.dumps(settings))
+        bertqa.quantize(model, tmp_path / f"{name}.int8")
+    for form in "", ".int8":
+        vectors = []
+        for name in "twice", "once":
+            with bertqa.Context(tmp_path / f"{name}{form}", precision="int8" if form else "f32") as context:
+                vectors.append(numpy.asarray(context.embed_tokens("the fox")))
+        assert numpy.abs(vectors[0] - vectors[1]).max() < 1e-5
+
+
 def test_late_interaction_that_cannot_be(tmp_path):
     colbert(tmp_path / "marker", query_token_id="[unused7]")
     with pytest.raises(bertqa.InvalidModel, match="unused7"):

@@ -57,6 +57,7 @@ class Page(html.parser.HTMLParser):
 def assert_stands_alone(page):
     """No script, nothing from other hosts, dark and light."""
     assert not page.elements & {"script", "img", "iframe", "link", "object", "form"}
+    assert "main" in page.elements
     assert "default-src 'none'" in page.source and not re.search(r"url\(|@import|https?://", page.source)
     assert "color-scheme: light dark" in page.source and "prefers-color-scheme: dark" in page.source
 

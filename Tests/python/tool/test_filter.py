@@ -371,6 +371,10 @@ def test_columns_that_are_not_there():
     long = b"text," + b"x" * 100
     errors = run(*TOKENS, "--format=csv", "--max-record-bytes=50", input=long, code=3)[1]
     assert errors == ["bertqa: standard input: the first line has more than 50 bytes"]
+    # A checkpoint contains the first line.
+    long += b"x" * (16 << 20) + b"\n"
+    errors = run(*TOKENS, "--format=csv", input=long, code=3)[1]
+    assert errors == ["bertqa: standard input: the first line has more than 16777216 bytes"]
     assert run(*TOKENS, "--format=csv") == (b"", [])
     assert run(*TOKENS, "--format=csv", input=b"\xef\xbb\xbftext\r\n") == (
         b"\xef\xbb\xbftext,bertqa_ids,bertqa_error\r\n",

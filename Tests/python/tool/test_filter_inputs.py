@@ -14,6 +14,7 @@ import pytest
 
 from conftest import TOOL
 from filtering import DONE, RECORD, SLOW, TOKENS, compact, environment, finish, run, start, wait_for
+from following import Follower, compress
 
 ROW = b"a b\n"
 TABLE = b"text\n" + ROW
@@ -72,6 +73,28 @@ def test_length_prefixed_records_are_compressed_by_name(tmp_path):
     assert run(*TOKENS, "--format=length-prefixed", tmp_path / "in.gz")[0] == whole
     # A record of 529 million bytes, by its length.
     run(*TOKENS, "--format=length-prefixed", "--quiet", input=gzip.compress(data), code=1)
+
+
+def test_a_followed_file_is_compressed_by_its_new_name(tmp_path):
+    def append(*numbers):
+        records = [b'{"n":%d,"text":"a@b.de"}' % number for number in numbers]
+        with follower.log.open("ab") as file:
+            file.write(b"".join(len(record).to_bytes(4, "big") + record for record in records))
+
+    follower = Follower(tmp_path / "followed", "--format=length-prefixed", name="app.log")
+    append(0, 1)
+    follower.up()
+    follower.has([0, 1])
+    with follower.halted():
+        append(2)
+        follower.rotate()
+        append(3, 4)
+        follower.rotate()
+        compress(follower.rotated()[0])
+        append(5)
+    follower.has(range(6))
+    assert follower.messages() == []
+    follower.down()
 
 
 def test_an_option_outweighs_the_name(tmp_path):

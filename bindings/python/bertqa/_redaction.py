@@ -95,8 +95,10 @@ class Pseudonyms:
     def names(self) -> Dict[str, str]:
         """Returns the value of each name, in the order of creation."""
         lib, pointer = library(), self._handle.pointer
-        entries = (lib.pseudonyms_get(pointer, index).contents for index in range(len(self)))
-        return {_decoded(_bytes(entry.name)): _decoded(_bytes(entry.value)) for entry in entries}
+        entries = [lib.pseudonyms_get(pointer, index) for index in range(len(self))]
+        if not all(entries):
+            raise MemoryError("not enough memory for the names and values")
+        return {_decoded(_bytes(entry[0].name)): _decoded(_bytes(entry[0].value)) for entry in entries}
 
     def restore(self, text: T, **options: "Unpack[CallOptions]") -> T:
         """Returns the text with each name replaced by its value, which undoes `redact`."""

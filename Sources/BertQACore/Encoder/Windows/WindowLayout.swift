@@ -22,10 +22,10 @@ struct WindowLayout: Sendable {
   ) throws(BertQAError) {
     let length = try Self.length(maxSequenceLength, default: maxPositions, maxPositions)
     if let documentStride {
-      let special = template.specialCount(isPair: false)
+      let room = try Self.room(length: length, template, isPair: false)
       try Self.check(
-        stride: documentStride, max: length - special - 1,
-        "max_seq_len \(length) less \(special) special tokens and one new token of the text")
+        stride: documentStride, max: room - 1,
+        "max_seq_len \(length) less \(length - room) special tokens and one new token of the text")
     }
     self.init(
       maxSequenceLength: length,
@@ -44,6 +44,18 @@ struct WindowLayout: Sendable {
     guard stride < 0 || stride > max else { return }
     throw BertQAError(
       .invalidArgument, argument: "doc_stride", "is \(stride), but must be 0 to \(max) (\(why))")
+  }
+
+  /// Returns the number of tokens that special tokens leave to a window's texts: at least one for each.
+  static func room(length: Int, _ template: Template, isPair: Bool) throws(BertQAError) -> Int {
+    let special = template.specialCount(isPair: isPair)
+    let least = special + (isPair ? 2 : 1)
+    guard length >= least else {
+      throw BertQAError(
+        .invalidArgument, argument: "max_seq_len",
+        "is \(length), of which special tokens take \(special), but must be at least \(least)")
+    }
+    return length - special
   }
 
   static let minimumLength = 8
@@ -79,15 +91,7 @@ struct WindowLayout: Sendable {
   func parts(
     first: TokenizedText, second: TokenizedText?, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> [Parts] {
-    let special = template.specialCount(isPair: second != nil)
-    let room = maxSequenceLength - special
-    let least = second == nil ? 1 : 2
-    guard room >= least else {
-      throw BertQAError(
-        .invalidArgument, argument: "max_seq_len",
-        "is \(maxSequenceLength), of which special tokens take \(special), but must be at least \(special + least)"
-      )
-    }
+    let room = try Self.room(length: maxSequenceLength, template, isPair: second != nil)
     guard let second else {
       let ranges = try windows(first, room: room, monitor)
       try Self.hold(ranges.count, of: Parts.self, monitor)

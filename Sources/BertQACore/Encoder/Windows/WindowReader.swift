@@ -63,8 +63,8 @@ struct WindowReader: Sendable {
   ///   - progress: that of a call that reads several times.
   ///   - prepare: returns an item's tokens. An error that it throws is the item's failure, unless it concerns
   ///     the whole call.
-  ///   - failed: receives an item's failure. An error that it throws ends the call. Not called if the call
-  ///     stops at its first failure.
+  ///   - failed: receives an item's failure, after the windows of the items before it and before those of the items
+  ///     behind it. An error that it throws ends the call. Not called if the call stops at its first failure.
   ///   - deliver: takes the numbers of each window, in the order of the items and of the windows within them.
   ///     An error that it throws is the item's failure too: the item's other windows are not delivered.
   func read(
@@ -79,21 +79,20 @@ struct WindowReader: Sendable {
     let sliceTokens =
       monitor.reportsProgress ? min(sliceTokens, Self.watchedSliceTokens) : sliceTokens
 
-    func fail(_ index: Int, _ error: BertQAError) throws(BertQAError) {
-      let error = try Self.failure(error, ofItem: index, in: name, count: count, monitor)
-      lastFailed = index
-      try failed(index, error)
+    func failure(_ index: Int, _ error: BertQAError) throws(BertQAError) -> BertQAError {
+      try Self.failure(error, ofItem: index, in: name, count: count, monitor)
     }
     func runSlice() throws(BertQAError) {
       monitor.report(done: progress.read, of: progress.known)
       progress.read += slice.sources.count
       try monitor.checkNow()
-      try slice.run(model, input, monitor) { output throws(BertQAError) in
+      try slice.run(model, input, monitor, failed: failed) { output throws(BertQAError) in
         guard output.item != lastFailed else { return }
         do throws(BertQAError) {
           try deliver(output)
         } catch {
-          try fail(output.item, error)
+          lastFailed = output.item
+          try failed(output.item, try failure(output.item, error))
         }
       }
     }
@@ -104,7 +103,8 @@ struct WindowReader: Sendable {
       do throws(BertQAError) {
         item = try prepare(index)
       } catch {
-        try fail(index, error)
+        slice.failures.append((slice.sources.count, index, try failure(index, error)))
+        if slice.failures.count >= sliceWindows { try runSlice() }
         continue
       }
       progress.known += item.windows.count
@@ -144,6 +144,8 @@ struct WindowReader: Sendable {
 
     var batch = WindowBatch()
     var sources: [Source] = []
+    /// The items that could not be prepared, each with the number of `sources` before it.
+    var failures: [(position: Int, item: Int, error: BertQAError)] = []
 
     mutating func append(
       _ item: Item, _ parts: WindowLayout.Parts, _ frame: WindowFrame, _ source: Source
@@ -161,12 +163,21 @@ struct WindowReader: Sendable {
       range.lowerBound + tokens.startIndex..<range.upperBound + tokens.startIndex
     }
 
-    /// Runs the model on the collected windows, delivers its numbers, and empties the slice.
+    /// Runs the model on the collected windows, delivers its numbers and the failures, and empties the slice.
     mutating func run(
       _ model: any WindowModel, _ input: HeadInput?, _ monitor: CallMonitor,
-      _ deliver: (Output) throws(BertQAError) -> Void
+      failed: (Int, BertQAError) throws(BertQAError) -> Void,
+      deliver: (Output) throws(BertQAError) -> Void
     ) throws(BertQAError) {
-      if sources.isEmpty { return }
+      var rest = failures[...]
+      failures = []
+      func reportFailures(before position: Int) throws(BertQAError) {
+        while let next = rest.first, next.position <= position {
+          rest.removeFirst()
+          try failed(next.item, next.error)
+        }
+      }
+      if sources.isEmpty { return try reportFailures(before: 0) }
       let before = monitor.heldBytes
       try monitor.holdWork(batch.byteCount + sources.count * MemoryLayout<Source>.stride)
       let outputs = try monitor.undoing { () throws(BertQAError) in
@@ -183,6 +194,7 @@ struct WindowReader: Sendable {
       try outputs.values.withElements { values throws(BertQAError) in
         guard let base = values.baseAddress else { return }
         for (index, source) in sources.enumerated() {
+          try reportFailures(before: index)
           let window = batch.windows[index]
           let offset = outputs.input == .tokens ? window.firstToken : index * outputs.columns
           try deliver(
@@ -194,6 +206,7 @@ struct WindowReader: Sendable {
               stride: batch.ids.count))
         }
       }
+      try reportFailures(before: sources.count)
       batch.removeAll()
       sources.removeAll(keepingCapacity: true)
     }

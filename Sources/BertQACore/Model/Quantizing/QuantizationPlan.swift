@@ -5,6 +5,8 @@ struct QuantizationPlan {
   /// Query, key and value are adjacent, with each kind of tensor in its own place, so that one kernel call
   /// can take the three as one matrix.
   private(set) var tensors: [SafetensorsLayout.Tensor] = []
+  /// The names of `kept`.
+  private var names: Set<String> = []
 
   init(_ model: LoadedModel) {
     let encoder = model.encoder
@@ -81,8 +83,10 @@ struct QuantizationPlan {
   private mutating func keep(_ norm: NormWeights) { keep([norm.weight] + [norm.bias].compactMap(\.self)) }
 
   private mutating func keep(_ group: [TensorView]) {
-    kept += group
-    add(group.map { ($0.name, SafetensorsType(.f32), $0.shape) })
+    // Modules of sentence-transformers in the same folder have the same tensors.
+    let new = group.filter { names.insert($0.name).inserted }
+    kept += new
+    add(new.map { ($0.name, SafetensorsType(.f32), $0.shape) })
   }
 
   private mutating func add(_ group: [(name: String, type: SafetensorsType, shape: [Int])]) {

@@ -59,7 +59,7 @@ struct FilterCheckpoint {
     numbers += counters.entries.map { ($0.name, UInt64($0.value)) }
     var text = "\(Self.heading)\(Self.version)\n"
     text += "path \(PlainText.of(outputPath))\ninput_path \(PlainText.of(inputPath))\n"
-    text += "header \(header.map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined())\n"
+    text += "header \(header.reduce(into: "") { $0 += String(Int($1) + 0x100, radix: 16).dropFirst() })\n"
     for (name, number) in numbers { text += "\(name) \(number)\n" }
     return text + "end \(Self.checksum(text))\n"
   }

@@ -25,7 +25,10 @@ libraries=$({ echo -lswiftCore -ldispatch -lBlocksRuntime; xargs -a "$list" read
   [ ! -e "$runtime/lib${library#-l}.a" ] || echo "$library"
 done)
 # shellcheck disable=SC2086 # a list
-"${prefix}ld" -r --wrap=environ -o "$work/all.o" "$runtime/$architecture/swiftrt.o" "@$list" -L"$runtime" --start-group $libraries --end-group
+"${prefix}ld" -r -o "$work/own.o" "$runtime/$architecture/swiftrt.o" "@$list" -L"$runtime" --start-group $libraries --end-group
+# As --wrap=environ in Package.swift, with which binutils 2.40 crashes here.
+"${prefix}objcopy" --redefine-sym environ=__wrap_environ "$work/own.o"
+"${prefix}ld" -r -o "$work/all.o" "$work/own.o"
 # .swift_modhash depends on the build directory and has no reader.
 "${prefix}objcopy" --wildcard --keep-global-symbol='bertqa_*' --remove-section=.swift_modhash "$work/all.o"
 "${prefix}strip" --strip-unneeded "$work/all.o"

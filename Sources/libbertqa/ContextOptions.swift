@@ -31,15 +31,7 @@ func contextOptions(
 
 @_cdecl("bertqa_precision_name")
 public func bertqa_precision_name(_ precision: bertqa_precision) -> UnsafePointer<CChar>? {
-  let name: StaticString =
-    switch Precision(rawValue: precision) {
-    case .auto: "auto"
-    case .f32: "f32"
-    case .bf16: "bf16"
-    case .int8: "int8"
-    case nil: "unknown"
-    }
-  return staticCString(name)
+  staticCString(Precision(rawValue: precision)?.name ?? "unknown")
 }
 
 @_cdecl("bertqa_isa_name")

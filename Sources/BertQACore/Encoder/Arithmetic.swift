@@ -78,7 +78,8 @@ public enum Precision: Int32, Sendable, CaseIterable, CustomStringConvertible {
   case bf16 = 2
   case int8 = 3
 
-  public var description: String {
+  /// As messages, options and programs spell it.
+  public var name: StaticString {
     switch self {
     case .auto: "auto"
     case .f32: "f32"
@@ -86,4 +87,6 @@ public enum Precision: Int32, Sendable, CaseIterable, CustomStringConvertible {
     case .int8: "int8"
     }
   }
+
+  public var description: String { name.description }
 }

@@ -29,9 +29,7 @@ struct ModelChoice {
       detail: "A copy does not change when the files are changed or truncated."),
   ]
 
-  static let precisions: KeyValuePairs<String, Precision> = [
-    "auto": .auto, "f32": .f32, "bf16": .bf16, "int8": .int8,
-  ]
+  static let precisions = Precision.allCases.map { (key: $0.description, value: $0) }
 
   static let loads = ModelLoad.allCases.map { (key: "\($0)", value: $0) }
 

@@ -259,14 +259,10 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
   /// Opens the file; nil if it cannot be read now.
   private func open(_ path: String) -> Input? {
     do throws(ToolError) {
-      if paths.contains(path) {
-        let input = try Input(following: path, shown: name.string)
-        try input.begin(reading)
-        return input
-      }
       // A file that was renamed may be compressed by now, as its new name says.
-      let input = try Input(following: path, shown: path)
-      try input.begin(rotated: reading)
+      let isRenamed = !paths.contains(path)
+      let input = try Input(following: path, shown: isRenamed ? path : name.string)
+      if isRenamed { try input.begin(rotated: reading) } else { try input.begin(reading) }
       return input
     } catch {
       return nil

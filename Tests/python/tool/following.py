@@ -61,19 +61,33 @@ class Follower:
     def is_saved(self, count):
         return f"\nsucceeded {count}\n" in self.checkpoint.read_text()
 
+    def descriptors(self):
+        """The status and the fdinfo of each file that the run has open; one that it closes meanwhile is left out."""
+        process = pathlib.Path(f"/proc/{self.process.pid}")
+        for entry in (process / "fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                yield entry.stat(), (process / "fdinfo" / entry.name).read_text()
+
     def has_read(self, size):
         """Waits until the run has read so many bytes of the log."""
 
         def is_there():
-            process = pathlib.Path(f"/proc/{self.process.pid}")
-            for entry in (process / "fd").iterdir():
-                with contextlib.suppress(FileNotFoundError):
-                    if entry.exists() and entry.samefile(self.log):
-                        if (process / "fdinfo" / entry.name).read_text().startswith(f"pos:\t{size}\n"):
-                            return True
-            return False
+            log = self.log.stat()
+            return any(
+                os.path.samestat(status, log) and information.startswith(f"pos:\t{size}\n")
+                for status, information in self.descriptors()
+            )
 
         wait_for(is_there)
+
+    def watches(self, directory):
+        """Waits until the run receives the events of this directory and of no other."""
+
+        def inodes():
+            text = "".join(information for _, information in self.descriptors())
+            return re.findall(r"^inotify wd:\S+ ino:(\S+)", text, re.MULTILINE)
+
+        wait_for(lambda: inodes() == [f"{directory.stat().st_ino:x}"])
 
     @contextlib.contextmanager
     def halted(self):

@@ -2,8 +2,6 @@
 without a run. Each record is written once and in order, or reported as lost."""
 
 import os
-import pathlib
-import re
 import shutil
 import signal
 import time
@@ -443,14 +441,7 @@ def test_the_directory_is_renamed_and_made_again(tmp_path):
     logs.mkdir()
     follower.append(1)
     follower.has([0, 1])
-    # The events of the new directory are received, and only these.
-    information = pathlib.Path(f"/proc/{follower.process.pid}/fdinfo")
-
-    def watched():
-        lines = [line for entry in information.iterdir() for line in entry.read_text().splitlines()]
-        return re.findall(r"^inotify wd:\S+ ino:(\S+)", "\n".join(lines), re.MULTILINE)
-
-    wait_for(lambda: watched() == [f"{logs.stat().st_ino:x}"])
+    follower.watches(logs)
     (tmp_path / "old" / "app.jsonl").rename(tmp_path / "old" / "app.jsonl.1")
     follower.rotate()
     follower.append(2)

@@ -6,12 +6,14 @@ import PackageDescription
 let usesKernelFlags = Context.environment["BERTQA_KERNEL_FLAGS"] == "1"
 
 // -O3 also in debug builds: kernels compiled without it are too slow to test with. clang protects the stack of C
-// code only with a flag; swiftc always protects that of Swift code.
+// code only with a flag; swiftc always protects that of Swift code. Functions of their own sections are left out of the
+// library if nothing calls them: templates define some for each instruction set.
 let kernelSettings: [CSetting] =
   usesKernelFlags
   ? [
     .unsafeFlags([
       "-O3", "-Wall", "-Wextra", "-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2",
+      "-ffunction-sections",
     ])
   ] : []
 

@@ -1,8 +1,12 @@
 """Shared by the tests of `bertqa filter`: running it, and an independent computation of the expected output."""
 
+import fcntl
 import json
 import os
+import pathlib
 import subprocess
+import sys
+import termios
 import time
 
 from conftest import PREFIX, TOOL
@@ -99,3 +103,14 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def has_computed(process):
+    """Waits until the process has used half a second of processor time: far more than it needs to start and to read."""
+    status = pathlib.Path(f"/proc/{process.pid}/stat")
+    wait_for(lambda: int(status.read_text().rpartition(")")[2].split()[11]) >= os.sysconf("SC_CLK_TCK") / 2)
+
+
+def unread(pipe):
+    """Returns the number of bytes in a pipe."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)

@@ -11,7 +11,21 @@ import time
 import pytest
 
 from conftest import FIXTURES, TOOL
-from filtering import DONE, RECORD, SLOW, TOKENS, compact, environment, finish, run, start, summary, wait_for
+from filtering import (
+    DONE,
+    RECORD,
+    SLOW,
+    TOKENS,
+    compact,
+    environment,
+    finish,
+    has_computed,
+    run,
+    start,
+    summary,
+    unread,
+    wait_for,
+)  # fmt: skip
 from samples import peak_memory
 
 # Several runs at once
@@ -113,7 +127,7 @@ def test_what_is_not_done_in_time_is_given_up(tmp_path):
     source.write_bytes(b"".join(records))
     process = start(*LONG, source, "--stats", stats, "--stop-timeout=0.3", "--on-error=null",
                     f"--on-error=dead-letter={letters}")  # fmt: skip
-    time.sleep(1)
+    has_computed(process)
     process.send_signal(signal.SIGTERM)
     output, errors = finish(process, code=-signal.SIGTERM)
     lines = output.splitlines()
@@ -135,7 +149,7 @@ def test_a_run_with_a_checkpoint_ends_at_once(tmp_path):
     stats = tmp_path / "stats"
     process = start(*LONG, source, "-o", target, "--resume", tmp_path / "c", "--stop-timeout=1000",
                     "--stats", stats)  # fmt: skip
-    time.sleep(1)
+    has_computed(process)
     process.send_signal(signal.SIGTERM)
     assert finish(process, code=-signal.SIGTERM) == (b"", [])
     numbers = summary(stats)
@@ -148,7 +162,7 @@ def test_a_reader_that_is_stuck_does_not_hold_the_run_for_ever():
     feeder = threading.Thread(target=feed, args=(process.stdin, RECORD * 1000))
     feeder.start()
     # Nobody reads the output, so the run is stuck in writing.
-    time.sleep(1)
+    wait_for(lambda: unread(process.stdout) > 0 and unread(process.stdin) > 50_000)
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == -signal.SIGTERM
     feeder.join()
@@ -297,7 +311,7 @@ def test_memory_of_blank_lines(format):
     if format != "jsonl":
         process.stdin.write(b"text\n")
     process.stdin.write(b"\n" * 1000)
-    time.sleep(0.2)
+    wait_for(lambda: unread(process.stdin) == 0)
     before = peak_memory(process)
     for _ in range(16):
         process.stdin.write(b"\n" * (1 << 20))

@@ -36,3 +36,11 @@ import bertqa
 print("fine")
 """)
     assert (result.stdout, result.stderr, result.returncode) == ("fine\n", "", 0)
+
+
+def test_an_interpreter_other_than_cpython():
+    """PyPy's ctypes has no pythonapi."""
+    result = run_python("import ctypes\ndel ctypes.pythonapi\nimport bertqa")
+    assert result.stderr.endswith(
+        "ImportError: bertqa needs CPython: the ctypes of this interpreter has no pythonapi\n"
+    )

@@ -186,7 +186,10 @@ _KEEP_ARRAY = RELEASE_ARRAY(lambda array: None)
 _KEEP_SCHEMA = RELEASE_SCHEMA(lambda schema: None)
 
 
-_python = ctypes.pythonapi
+try:
+    _python = ctypes.pythonapi
+except AttributeError:
+    raise ImportError("bertqa needs CPython: the ctypes of this interpreter has no pythonapi") from None
 _python.PyCapsule_GetName.restype, _python.PyCapsule_GetName.argtypes = c_void_p, [c_void_p]
 _python.PyCapsule_GetPointer.restype, _python.PyCapsule_GetPointer.argtypes = c_void_p, [c_void_p, c_void_p]
 _python.PyCapsule_New.restype = ctypes.py_object

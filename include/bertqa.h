@@ -566,7 +566,7 @@ typedef struct bertqa_answer_summary {
   int32_t is_impossible;
   int32_t is_question_truncated; /* the question was longer than max_question_len */
   int32_t is_question_empty;     /* no token in the question: nothing was searched */
-  int32_t is_document_empty;     /* no token in the document: nothing was searched */
+  int32_t is_document_empty;     /* the question has a token, the document none: nothing was searched */
   /* Start + end logit at [CLS], in the section of the best span. With doc_stride: the lowest of all
    * windows. */
   float null_score;

@@ -80,6 +80,11 @@ static void test_nothing_to_search(void) {
     CHECK(bertqa_answers_count(answers) == 0);
     CHECK(summary->is_impossible && summary->is_question_empty && !summary->is_document_empty);
     bertqa_answers_free(answers);
+
+    answers = default_answer(blank[i], length, blank[i], length);
+    summary = bertqa_answers_summary(answers);
+    CHECK(summary->is_impossible && summary->is_question_empty && !summary->is_document_empty);
+    bertqa_answers_free(answers);
   }
 }
 

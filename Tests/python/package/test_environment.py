@@ -36,3 +36,17 @@ import bertqa
 print("fine")
 """)
     assert (result.stdout, result.stderr, result.returncode) == ("fine\n", "", 0)
+
+
+def test_an_interpreter_that_drops_docstrings():
+    """As programs packed with optimization do."""
+    result = run_python(f"import bertqa\n{LOAD}\nprint('fine')", PYTHONOPTIMIZE="2")
+    assert (result.stdout, result.stderr, result.returncode) == ("fine\n", "", 0)
+
+
+def test_an_interpreter_other_than_cpython():
+    """PyPy's ctypes has no pythonapi."""
+    result = run_python("import ctypes\ndel ctypes.pythonapi\nimport bertqa")
+    assert result.stderr.endswith(
+        "ImportError: bertqa needs CPython: the ctypes of this interpreter has no pythonapi\n"
+    )

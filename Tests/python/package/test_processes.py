@@ -94,6 +94,26 @@ assert status == 0 and posts > 0
         subprocess.run([sys.executable, "-c", blocked], timeout=10, capture_output=True)
 
 
+def test_a_sub_interpreter_that_imports_ctypes():
+    """mod_wsgi has one for each application. Its import empties a cache of types that all interpreters share."""
+    pytest.importorskip("_xxsubinterpreters", reason="since Python 3.13, each interpreter has its own cache")
+    result = run_python(f"""
+import bertqa, _xxsubinterpreters as interpreters
+context = bertqa.Context({str(FIXTURES / "tiny-bert")!r})
+embedding = bertqa.Context({str(FIXTURES / "tiny-bert-embedder")!r})
+interpreters.run_string(interpreters.create(isolated=False), "import ctypes")
+assert context.answer("who", "the river").answers
+assert embedding.embed(["the river"], prompt="the").shape[0] == 1
+assert bertqa.Labeler(embedding, {{"a": "the river", "b": "who"}}).classify("the river").label == "a"
+assert bertqa.redact("a@b.org", bertqa.patterns("a@b.org"), replacement="X") == "X"
+column = bertqa.answer_column(context, "who", ["the river", None])
+assert column[0]["answer"]
+schema, rows = column.__arrow_c_array__()
+print("fine")
+""")
+    assert (result.stdout, result.stderr) == ("fine\n", "")
+
+
 def ask_inherited(pair):
     return inherited.answer(*pair)
 

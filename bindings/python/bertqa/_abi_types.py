@@ -13,3 +13,10 @@ class Options(Structure):
 
     def __init__(self, **fields: Any):
         super().__init__(struct_size=sizeof(self), **fields)
+
+
+def pointer_to(struct: Structure) -> Any:
+    """Returns a value for a field that points to the struct. It is an array of one, whose type depends only on the
+    struct's. ctypes.pointer may return another type than the field's: until Python 3.12, all sub-interpreters share
+    the cache of these types, and each import of ctypes empties it."""
+    return (type(struct) * 1).from_buffer(struct)

@@ -23,23 +23,25 @@ class ArrowArrayStream(Structure):
     pass
 
 
-RELEASE_SCHEMA = ctypes.CFUNCTYPE(None, POINTER(ArrowSchema))
-RELEASE_ARRAY = ctypes.CFUNCTYPE(None, POINTER(ArrowArray))
+#: POINTER may return another type later (see pointer_to).
+SCHEMA_POINTER, ARRAY_POINTER = POINTER(ArrowSchema), POINTER(ArrowArray)
+RELEASE_SCHEMA = ctypes.CFUNCTYPE(None, SCHEMA_POINTER)
+RELEASE_ARRAY = ctypes.CFUNCTYPE(None, ARRAY_POINTER)
 
 ArrowSchema._fields_ = [
     ("format", c_char_p), ("name", c_char_p), ("metadata", c_char_p), ("flags", c_int64), ("n_children", c_int64),
-    ("children", POINTER(POINTER(ArrowSchema))), ("dictionary", POINTER(ArrowSchema)),
+    ("children", POINTER(SCHEMA_POINTER)), ("dictionary", SCHEMA_POINTER),
     ("release", RELEASE_SCHEMA), ("private_data", c_void_p),
 ]  # fmt: skip
 ArrowArray._fields_ = [
     ("length", c_int64), ("null_count", c_int64), ("offset", c_int64), ("n_buffers", c_int64),
-    ("n_children", c_int64), ("buffers", POINTER(c_void_p)), ("children", POINTER(POINTER(ArrowArray))),
-    ("dictionary", POINTER(ArrowArray)), ("release", RELEASE_ARRAY),
+    ("n_children", c_int64), ("buffers", POINTER(c_void_p)), ("children", POINTER(ARRAY_POINTER)),
+    ("dictionary", ARRAY_POINTER), ("release", RELEASE_ARRAY),
     ("private_data", c_void_p),
 ]  # fmt: skip
 ArrowArrayStream._fields_ = [
-    ("get_schema", ctypes.CFUNCTYPE(c_int, POINTER(ArrowArrayStream), POINTER(ArrowSchema))),
-    ("get_next", ctypes.CFUNCTYPE(c_int, POINTER(ArrowArrayStream), POINTER(ArrowArray))),
+    ("get_schema", ctypes.CFUNCTYPE(c_int, POINTER(ArrowArrayStream), SCHEMA_POINTER)),
+    ("get_next", ctypes.CFUNCTYPE(c_int, POINTER(ArrowArrayStream), ARRAY_POINTER)),
     ("get_last_error", ctypes.CFUNCTYPE(c_char_p, POINTER(ArrowArrayStream))),
     ("release", ctypes.CFUNCTYPE(None, POINTER(ArrowArrayStream))), ("private_data", c_void_p),
 ]  # fmt: skip
@@ -184,7 +186,10 @@ _KEEP_ARRAY = RELEASE_ARRAY(lambda array: None)
 _KEEP_SCHEMA = RELEASE_SCHEMA(lambda schema: None)
 
 
-_python = ctypes.pythonapi
+try:
+    _python = ctypes.pythonapi
+except AttributeError:
+    raise ImportError("bertqa needs CPython: the ctypes of this interpreter has no pythonapi") from None
 _python.PyCapsule_GetName.restype, _python.PyCapsule_GetName.argtypes = c_void_p, [c_void_p]
 _python.PyCapsule_GetPointer.restype, _python.PyCapsule_GetPointer.argtypes = c_void_p, [c_void_p, c_void_p]
 _python.PyCapsule_New.restype = ctypes.py_object

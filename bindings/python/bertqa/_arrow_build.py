@@ -6,7 +6,7 @@ from array import array as numbers
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from ._arrow import RELEASE_ARRAY, RELEASE_SCHEMA, ArrowArray, ArrowSchema
+from ._arrow import ARRAY_POINTER, RELEASE_ARRAY, RELEASE_SCHEMA, SCHEMA_POINTER, ArrowArray, ArrowSchema
 from ._arrow_values import bit_text
 
 _ITEM_SIZES = {"i": 4, "l": 8, "f": 4}
@@ -133,8 +133,8 @@ def exported(column: Buffers) -> Tuple[ArrowArray, ArrowSchema]:
     """Returns structs that own the column's memory until their release callbacks are called."""
     children = [exported(child) for child in column.children]
     count = len(children)
-    arrays = (ctypes.POINTER(ArrowArray) * count)(*(ctypes.pointer(child[0]) for child in children))
-    schemas = (ctypes.POINTER(ArrowSchema) * count)(*(ctypes.pointer(child[1]) for child in children))
+    arrays = (ARRAY_POINTER * count)(*(ARRAY_POINTER(child[0]) for child in children))
+    schemas = (SCHEMA_POINTER * count)(*(SCHEMA_POINTER(child[1]) for child in children))
     nulls = column.valid.count("0")
     memory = [_memory(packed(column.valid)) if nulls else None]
     if len(column.ends):

@@ -20,7 +20,7 @@ from types import GeneratorType
 from typing import Any, Callable, Dict, Generator, List, Mapping, Optional, Sequence, Tuple
 
 from . import _abi
-from ._abi_types import Options, Switch
+from ._abi_types import Options, Switch, pointer_to
 from ._errors import InvalidArgument
 from ._native import check, library
 from ._text import is_text, text_array, text_list
@@ -32,7 +32,6 @@ _INTERNAL = (
     "struct_size", "call", "reserved", "on_word", "on_word_user", "use_no_answer_threshold", "label_count",
     "ignore_label_count", "thresholds", "region_count", "default_model", "log", "log_user",
 )  # fmt: skip
-_TEXT = ctypes.POINTER(_abi.Text)
 _NO_CHOICES: Mapping[str, Sequence[str]] = {}
 _NO_ZEROS: Mapping[str, int] = {}
 _NO_LISTS: Mapping[str, str] = {}
@@ -77,7 +76,7 @@ class Call:
                 continue
             if name in lists:
                 _set_list(struct, name, lists[name], value)
-            elif kinds[name] is _TEXT:
+            elif getattr(kinds[name], "_type_", None) is _abi.Text:
                 if not is_text(value):
                     raise TypeError(f"{name} is {value!r:.80}, but must be a text")
                 setattr(struct, name, text_array([value]))
@@ -86,7 +85,7 @@ class Call:
                 if name == "no_answer_threshold":
                     struct.use_no_answer_threshold = 1
         if struct is not None and hasattr(type(struct), "call"):
-            struct.call = ctypes.pointer(self.common)
+            struct.call = pointer_to(self.common)
 
     def _set_common(self, cancel: Optional[Callable[[], Any]], values: Mapping[str, Any]) -> None:
         common, timeout = self.common, values.get("timeout")

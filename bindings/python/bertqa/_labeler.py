@@ -4,6 +4,7 @@ import ctypes
 from typing import TYPE_CHECKING, Any, Iterable, List, Mapping, Optional, Tuple, Union, overload
 
 from . import _abi
+from ._abi_types import pointer_to
 from ._answer import each_status
 from ._call import Call, real
 from ._classify import classifications, listed, text_pairs
@@ -65,7 +66,7 @@ class Labeler(Closable):
         # The outer struct has the hooks here.
         embed: Any = call.struct
         embed.call = None
-        struct = _abi.LabelerOptions(call=ctypes.pointer(call.common), embed=ctypes.pointer(embed))
+        struct = _abi.LabelerOptions(call=pointer_to(call.common), embed=pointer_to(embed))
         if scale is not None:
             if scale == 0:
                 raise InvalidArgument("scale is 0, but must be above 0")

@@ -216,7 +216,9 @@ class GenerateOptions(CallOptions, total=False):
 
 def _add_common(*classes: Any) -> None:
     """Appends the options of every call, because help() shows only a class's own text."""
-    common = str(CallOptions.__doc__).split("\n\n", 1)[1]
+    if CallOptions.__doc__ is None:  # python -OO
+        return
+    common = CallOptions.__doc__.split("\n\n", 1)[1]
     for options in classes:
         options.__doc__ = f"{options.__doc__.rstrip()}\n{common}"
 

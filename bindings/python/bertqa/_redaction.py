@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union, cast
 
 from . import _abi
+from ._abi_types import pointer_to
 from ._call import Call, int32
 from ._entities import entity_list
 from ._errors import InvalidArgument
@@ -202,7 +203,7 @@ def redact(
     text = as_text(text)
     call = Call(options)
     struct = _abi.RedactOptions()
-    struct.struct_size, struct.call = ctypes.sizeof(struct), ctypes.pointer(call.common)
+    struct.struct_size, struct.call = ctypes.sizeof(struct), pointer_to(call.common)
     given = {"text": replacement, "mask": mask, "hash": key, "pseudonym": pseudonyms}
     kinds = [kind for kind, value in given.items() if value is not None]
     if len(kinds) > 1:

@@ -49,7 +49,8 @@ class Result(Value, Generic[T]):
     answers: best first, without overlaps.
     is_impossible: True if the gap is below the threshold or one of the texts is empty.
     is_question_truncated: True if the question was longer than max_question_len.
-    is_question_empty, is_document_empty: True if it has no token, so that nothing was searched.
+    is_question_empty: True if the question has no token, so that nothing was searched.
+    is_document_empty: True if the question has a token, but the document has none, so that nothing was searched.
     null_score: start + end logit at [CLS], in the best span's section; with doc_stride the lowest of all windows.
     gap: the best span's; -inf if there is no span.
     no_answer_probability: the probability that the document does not answer the question, 0...1.

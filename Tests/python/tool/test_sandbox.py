@@ -92,6 +92,14 @@ class Sandbox:
         return result.stdout
 
 
+def test_without_proc(bubblewrap):
+    result = subprocess.run(
+        [*bubblewrap, "--tmpfs", "/proc", TOOL, "--version"], capture_output=True, text=True, timeout=60
+    )
+    assert (result.returncode, result.stdout) == (3, "")
+    assert result.stderr == "bertqa: cannot read the arguments from /proc/self/cmdline: /proc must be mounted\n"
+
+
 @pytest.fixture(params=["seccomp", "bubblewrap", "both"])
 def sandbox(request, tmp_path):
     (tmp_path / "files").mkdir()

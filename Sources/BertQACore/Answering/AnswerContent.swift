@@ -16,13 +16,14 @@ enum AnswerContent {
   }
 
   /// True for ASCII letters, digits and `$`, and for all other characters except punctuation, marks, modifiers, white
-  /// space, controls and U+FFFD, which stands for invalid bytes. Currency signs, `°`, `±` and emoji are content.
+  /// space, controls, box drawing, and U+FFFD, which stands for invalid bytes. Currency signs, `°`, `±` and emoji are
+  /// content.
   private static func isContent(_ unit: DecodedScalar) -> Bool {
     if unit.scalar < 0x80 {
       let byte = UInt8(unit.scalar)
       return TextBytes.isLetter(byte) || TextBytes.isDigit(byte) || byte == UInt8(ascii: "$")
     }
-    if unit.scalar == 0xFFFD { return false }
+    if unit.scalar == 0xFFFD || LineMarks.isBoxDrawing(unit.scalar) { return false }
     switch unit.unicodeScalar.properties.generalCategory {
     case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation, .initialPunctuation,
       .finalPunctuation, .otherPunctuation, .nonspacingMark, .spacingMark, .enclosingMark, .modifierSymbol,

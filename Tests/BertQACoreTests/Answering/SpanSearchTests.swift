@@ -163,7 +163,7 @@ import Testing
     #expect(result.answers[0].bytes.text(in: "a \(symbol)") == symbol)
   }
 
-  @Test(arguments: ["+", "=", "|", "—", "“", "。", "•", "´", "\u{301}"])
+  @Test(arguments: ["+", "=", "|", "│", "━", "—", "“", "。", "•", "´", "\u{301}"])
   func marksAreNone(_ mark: String) throws {
     let result = try Self.answers("a \(mark)")
     #expect(result.answers[0].bytes.text(in: "a \(mark)") == "a")

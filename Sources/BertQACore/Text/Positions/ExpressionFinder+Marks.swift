@@ -136,8 +136,9 @@ extension ExpressionFinder {
     while start < end {
       if let size = space(from: start, to: end) {
         start += size
-      } else if let mark = mark(at: start), Self.isSeparator(mark.scalar),
-        space(from: mark.range.upperBound, to: end) != nil
+      } else if let mark = mark(at: start),
+        LineMarks.isBoxDrawing(mark.scalar)
+          || Self.isSeparator(mark.scalar) && space(from: mark.range.upperBound, to: end) != nil
       {
         start = mark.range.upperBound
       } else {
@@ -146,7 +147,7 @@ extension ExpressionFinder {
     }
     while end > start, let mark = mark(before: end), mark.range.lowerBound >= start {
       let low = mark.range.lowerBound
-      if space(from: low, to: end) != nil || Self.isPause(mark.scalar)
+      if space(from: low, to: end) != nil || Self.isPause(mark.scalar) || LineMarks.isBoxDrawing(mark.scalar)
         || Self.isListMark(mark.scalar) && low > start && text[low - 1] <= 0x20
       {
         end = low
@@ -170,14 +171,13 @@ extension ExpressionFinder {
     isPause(scalar) || isListMark(scalar) || scalar == 0x21 || scalar == 0x2E || scalar == 0x3F
   }
 
-  /// `*` `-` `|` `–` `—` `•`
+  /// `*` `-` `|` `•`; not `+`, which may be a sign.
   private static func isListMark(_ scalar: UInt32) -> Bool {
-    switch scalar {
-    case 0x2A, 0x2D, 0x7C, 0x2013, 0x2014, 0x2022: true
-    default: false
-    }
+    scalar == 0x7C || LineMarks.isBullet(scalar) && scalar != 0x2B
   }
 
-  /// `,` `:` and `;` end no answer.
-  private static func isPause(_ scalar: UInt32) -> Bool { scalar == 0x2C || scalar == 0x3A || scalar == 0x3B }
+  /// `,` `:` `;` and `¶` end no answer.
+  private static func isPause(_ scalar: UInt32) -> Bool {
+    scalar == 0x2C || scalar == 0x3A || scalar == 0x3B || LineMarks.isPilcrow(scalar)
+  }
 }

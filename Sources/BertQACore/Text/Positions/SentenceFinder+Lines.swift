@@ -59,6 +59,8 @@ private struct Line {
 
   var count: Int { end - start }
 
+  private var first: DecodedScalar { UTF8Codec.decode(text.bytes, at: min(start, text.count - 1)) }
+
   var isLowercase: Bool { TextBytes.isLetter(text[start]) && text[start] & 0x20 != 0 }
 
   // MARK: - Kinds of lines
@@ -71,8 +73,8 @@ private struct Line {
     return (start..<end).allSatisfy { Self.isSpace(text[$0]) || "=-*_~+".utf8.contains(text[$0]) }
   }
 
-  /// A row of a table in Markdown.
-  var isRow: Bool { text[start] == UInt8(ascii: "|") }
+  /// A row of a table in Markdown or with drawn lines, and a line of a tree of files.
+  var isRow: Bool { text[start] == UInt8(ascii: "|") || LineMarks.isBoxDrawing(first.scalar) }
 
   /// Matches `# Heading`.
   var isHeading: Bool {
@@ -82,9 +84,8 @@ private struct Line {
   }
 
   var isBullet: Bool {
-    let unit = UTF8Codec.decode(text.bytes, at: min(start, text.count - 1))
-    return "-*+•‣⁃▪●◦–—·○■□◆◇►▶➢➤→✓✔\u{F0A7}\u{F0B7}".unicodeScalars.contains(unit.unicodeScalar)
-      && Self.isSpace(text[start + unit.size])
+    let first = first
+    return LineMarks.isBullet(first.scalar) && Self.isSpace(text[start + first.size])
   }
 
   /// True if both lines are of a comment in C, where each begins with an asterisk.

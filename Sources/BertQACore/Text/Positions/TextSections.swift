@@ -257,15 +257,13 @@ private struct TextLine {
     default: break
     }
     guard bytes.count <= Self.longestHeading, next.isUnderline(in: text) || isAlone else { return false }
-    return !Self.beginsItem(first) && !Self.isPunctuation(lastScalar(in: text))
+    return !Self.beginsItem(UTF8Codec.decode(text, at: content).scalar)
+      && !Self.isPunctuation(lastScalar(in: text))
   }
 
-  /// The first byte of a list's item, a quotation, a table's row.
-  private static func beginsItem(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "-"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ">"), UInt8(ascii: "|"): true
-    default: false
-    }
+  /// The first character of a list's item, a quotation, a table's row.
+  private static func beginsItem(_ scalar: UInt32) -> Bool {
+    LineMarks.isBullet(scalar) || LineMarks.isBoxDrawing(scalar) || scalar == 0x3E || scalar == 0x7C  // > |
   }
 
   private func lastScalar(in text: UnsafeBufferPointer<UInt8>) -> DecodedScalar? {
@@ -279,7 +277,8 @@ private struct TextLine {
   }
 
   private static func isPunctuation(_ unit: DecodedScalar?) -> Bool {
-    switch unit?.unicodeScalar.properties.generalCategory {
+    guard let unit, !LineMarks.isPilcrow(unit.scalar) else { return false }
+    return switch unit.unicodeScalar.properties.generalCategory {
     case .otherPunctuation, .dashPunctuation, .openPunctuation: true
     default: false
     }

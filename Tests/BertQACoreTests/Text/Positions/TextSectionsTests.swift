@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "W w", "# W", "### W w", "== W ==", "W w\n===", "W w\n---", "1 W", "W\n\nW",
+    "W w", "# W", "### W w", "== W ==", "W w\n===", "W w\n---", "1 W", "W\n\nW", "W w¶",
   ])
   func aHeadingStaysWithWhatFollows(_ heading: String) throws {
     let (a, b) = (Self.sentence(12), Self.sentence(9))
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["Who w.", "Who w:", "- w", "* w", "| w"])
+  @Test(arguments: ["Who w.", "Who w:", "- w", "* w", "| w", "• w", "○ w", "│ w"])
   func otherLinesDoNot(_ line: String) throws {
     let (a, b) = (Self.sentence(12), Self.sentence(14))
     #expect(try Self.sections(a + "\n\n" + line + "\n\n" + b, room: 18) == [a + "\n\n" + line, b])

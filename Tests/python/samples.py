@@ -110,6 +110,11 @@ def colbert(directory, **settings):
     return projection
 
 
+def processor_time(pid):
+    """The processor time of a running process in user mode, in clock ticks."""
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11])
+
+
 def peak_memory(process):
     """The highest resident memory of a running process so far, in bytes."""
     status = open(f"/proc/{process.pid}/status").read()

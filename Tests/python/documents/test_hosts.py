@@ -16,7 +16,7 @@ import pytest
 
 import bertqa
 from conftest import PREFIX, ROOT
-from samples import FOX, TINY, WHO, check_shared
+from samples import FOX, TINY, WHO, check_shared, processor_time
 
 APOLLO = ROOT / "examples" / "documents" / "apollo.txt"
 TIMEOUT = 300
@@ -194,7 +194,7 @@ def test_requests_under_way_are_answered_before_the_end(server):
     document = " ".join(APOLLO.read_text().split())
     with bertqa.Context(threads=1) as context:
         expected = context.answer(WHO, document).answer.text
-    before = processor_time(process)
+    before = processor_time(process)  # A clock tick is a small part of the awaited call.
     connection.sendall(f"{WHO}\t{document}\n".encode())
     while processor_time(process) == before:
         time.sleep(0.001)
@@ -202,11 +202,6 @@ def test_requests_under_way_are_answered_before_the_end(server):
     assert response(connection) == (process, expected)
     assert connection.recv(1) == b""
     server.stop()
-
-
-def processor_time(process):
-    """In clock ticks; one is a small part of the awaited call."""
-    return int(pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11])
 
 
 def work(context, pairs, connection):

@@ -25,7 +25,8 @@ from filtering import (
     summary,
     unread,
     wait_for,
-)  # fmt: skip
+    wait_for_a_full_pipe,
+)
 from samples import peak_memory
 
 # Several runs at once
@@ -162,7 +163,7 @@ def test_a_reader_that_is_stuck_does_not_hold_the_run_for_ever():
     feeder = threading.Thread(target=feed, args=(process.stdin, RECORD * 1000))
     feeder.start()
     # Nobody reads the output, so the run is stuck in writing.
-    wait_for(lambda: unread(process.stdout) > 0 and unread(process.stdin) > 50_000)
+    wait_for_a_full_pipe(process.stdout)
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == -signal.SIGTERM
     feeder.join()

@@ -9,13 +9,25 @@ import re
 import select
 import signal
 import subprocess
-import termios
 import threading
 import time
 
 import pytest
 
-from filtering import DONE, RECORD, SLOW, TOKENS, compact, environment, finish, run, start, summary, wait_for
+from filtering import (
+    DONE,
+    RECORD,
+    SLOW,
+    TOKENS,
+    compact,
+    environment,
+    finish,
+    run,
+    start,
+    summary,
+    wait_for,
+    wait_for_a_full_pipe,
+)
 from samples import peak_memory
 
 # One record in, one out
@@ -265,10 +277,6 @@ def test_a_later_signal_ends_it_at_once():
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()
-
-
-def wait_for_a_full_pipe(stream):
-    wait_for(lambda: int.from_bytes(fcntl.ioctl(stream, termios.FIONREAD, bytes(4)), "little") >= 1 << 15)
 
 
 def write_quietly(stream, record):

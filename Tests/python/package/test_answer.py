@@ -337,13 +337,24 @@ def test_a_pair_that_fails_does_not_lose_the_others(tiny):
 
 
 @pytest.mark.parametrize("wrong", [None, 1, ["x"]])
-def test_texts_are_str_or_bytes_like(tiny, wrong):
-    for call in (
-        lambda: tiny.answer(wrong, FOX), lambda: tiny.answer("who", wrong), lambda: tiny.prepare(wrong),
-        lambda: tiny.answer_batch([("who", wrong)]), lambda: tiny.tokenize(wrong), lambda: tiny.piece_id(wrong),
-    ):  # fmt: skip
-        with pytest.raises(TypeError, match="expected str or bytes"):
+def test_a_text_that_is_none_is_named(tiny, wrong):
+    prepared = tiny.prepare(FOX)
+    for name, call in (
+        ("question", lambda: tiny.answer(wrong, FOX)),
+        ("document", lambda: tiny.answer("who", wrong)),
+        ("document", lambda: tiny.prepare(wrong)),
+        ("question", lambda: prepared.answer(wrong)),
+        ("questions[1]", lambda: prepared.answer_batch(["who", wrong])),
+        ("documents[1]", lambda: tiny.answer_documents("who", [FOX, wrong])),
+        ("documents[1]", lambda: tiny.answer_documents("who", [prepared, wrong])),
+        ("pairs[1][0]", lambda: tiny.answer_batch([("who", FOX), (wrong, FOX)])),
+        ("pairs[1][1]", lambda: list(tiny.answer_stream([("who", FOX), ("who", wrong)]))),
+        ("text", lambda: tiny.tokenize(wrong)),
+        ("piece", lambda: tiny.piece_id(wrong)),
+    ):
+        with pytest.raises(TypeError) as failure:
             call()
+        assert str(failure.value) == f"{name}: expected str or bytes, got {type(wrong).__name__}"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from typing import (
     Iterable,
     Iterator,
     List,
-    Sequence,
     Tuple,
     Union,
     cast,
@@ -22,7 +21,7 @@ from ._handle import Closable, Handle, Results
 from ._native import failures, library
 from ._results import Answer, Result
 from ._stream import stream
-from ._text import as_text, check_texts, encoded, question_and_document
+from ._text import as_text, check_texts, encoded, question_and_document, text_array
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -40,8 +39,8 @@ class AnswerMethods(Closable):
     def answer(self, question: Text, document: T, **options: "Unpack[AnswerOptions]") -> Result[T]:
         """Answers a question about a document of any length. options: see help(bertqa.AnswerOptions)."""
         handle = self._opened()
-        document = as_text(document)
-        q, d = encoded(question), encoded(document)
+        document = as_text(document, "document")
+        q, d = encoded(question, "question"), encoded(document)
         call = answer_call(options)
         with Results(1, library().answers_free) as answers:
             call.check(library().answer(handle.pointer, q, len(q), d, len(d), call.pointer, answers))
@@ -64,11 +63,14 @@ class AnswerMethods(Closable):
         handle = self._opened()
         check_texts(documents, "documents", "one document is asked by answer")
         # A text among prepared documents is also prepared.
-        items: List[Any] = list(documents)
+        items: List[Any] = [
+            item if isinstance(item, Document) else as_text(item, f"documents[{index}]")
+            for index, item in enumerate(documents)
+        ]
         prepared = any(isinstance(item, Document) for item in items)
         if prepared:
             items = [item if isinstance(item, Document) else Document(self, item) for item in items]
-        q, call, lib = encoded(question), answer_call(options), library()
+        q, call, lib = encoded(question, "question"), answer_call(options), library()
         with Results(1, lib.answers_free) as answers:
             if prepared:
                 pointers = (ctypes.c_void_p * len(items))(*[item._opened().pointer for item in items])
@@ -76,8 +78,8 @@ class AnswerMethods(Closable):
                     lib.documents_answer(handle.pointer, pointers, len(items), q, len(q), call.pointer, answers)
                 )
                 return _result_of(answers[0], [(item.text, item._data) for item in items])
-            data = [(text, encoded(text)) for text in map(as_text, items)]
-            array = texts([text for _, text in data])
+            data = [(text, encoded(text)) for text in items]
+            array = text_array([text for _, text in data], "documents")
             call.check(lib.answer_documents(handle.pointer, q, len(q), array, len(data), call.pointer, answers))
             return _result_of(answers[0], data)
 
@@ -114,7 +116,7 @@ class AnswerMethods(Closable):
         """
         handle = self._opened()
         check_texts(pairs, "pairs")
-        pairs = [question_and_document(pair) for pair in pairs]
+        pairs = [question_and_document(pair, item) for item, pair in enumerate(pairs)]
         # A document that occurs several times is one text, which the library tokenizes once.
         once: Dict[int, bytes] = {}
         for _, document in pairs:
@@ -182,7 +184,7 @@ class Document(Closable, Generic[T]):
 
     def __init__(self, context: AnswerMethods, document: T, **options: "Unpack[CallOptions]"):
         owner, lib = context._opened(), library()
-        self.context, self.text = context, as_text(document)
+        self.context, self.text = context, as_text(document, "document")
         self._data = encoded(self.text)
         pointer = ctypes.c_void_p()
         call = Call(options, _abi.DocumentOptions())
@@ -204,7 +206,7 @@ class Document(Closable, Generic[T]):
     def answer(self, question: Text, **options: "Unpack[AnswerOptions]") -> Result[T]:
         """Like Context.answer, for this document."""
         handle, context = self._opened(), self.context._opened()
-        q = encoded(question)
+        q = encoded(question, "question")
         call = answer_call(options)
         with Results(1, library().answers_free) as answers:
             call.check(
@@ -240,7 +242,7 @@ class Document(Closable, Generic[T]):
         """Like Context.answer_batch, with many questions about this document."""
         handle, context = self._opened(), self.context._opened()
         check_texts(questions, "questions", "one question is asked by answer")
-        array = texts([encoded(question) for question in questions])
+        array = text_array(list(questions), "questions")
         call = answer_call(options)
         with Results(len(array), library().answers_free) as answers:
             statuses = each_status(len(array), return_exceptions)
@@ -255,11 +257,6 @@ class Document(Closable, Generic[T]):
 def answer_call(values: Any) -> Call:
     zeros = {"doc_stride": -1, "n_best_size": 0, "max_windows": 0, "no_answer_threshold": 0}
     return Call(values, _abi.AnswerOptions(), zeros=zeros)
-
-
-def texts(data: Sequence[bytes]) -> Any:
-    """Returns the texts as an array for the library, which keeps them alive."""
-    return (_abi.Text * len(data))(*[_abi.Text(text, len(text)) for text in data])
 
 
 def each_status(count: int, wanted: bool) -> Any:

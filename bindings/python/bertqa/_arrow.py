@@ -157,10 +157,7 @@ def built(texts: Iterable[Any], first: int = 0) -> Chunk:
         if row % 8 == 0:
             valid.append(0)
         if not is_null(text):
-            try:
-                data.append(encoded(text))
-            except TypeError as error:
-                raise TypeError(f"row {first + row}: {error}") from None
+            data.append(encoded(text, f"row {first + row}"))
             valid[-1] |= 1 << row % 8
         offsets.append(offsets[-1] + (len(data[-1]) if valid[-1] >> row % 8 & 1 else 0))
     memory = [(ctypes.c_char * max(1, len(part))).from_buffer(part) for part in (valid or bytearray(1), offsets)]

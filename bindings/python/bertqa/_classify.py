@@ -8,7 +8,7 @@ from ._call import Call
 from ._handle import Closable, Results
 from ._native import failures, library, text_at
 from ._results import Classification, Contribution, LabelScore
-from ._text import as_text, check_texts, encoded
+from ._text import as_text, check_texts, encoded, two_texts
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -109,20 +109,22 @@ def classify_call(values: Any) -> Call:
 def listed(texts: "Iterable[TextOrPair]") -> "List[TextOrPair]":
     """Returns the texts of a batch. Rejects a str or bytes, which would be a batch of its characters."""
     check_texts(texts, "texts", "a batch of one is [text]")
-    return [text if isinstance(text, tuple) else as_text(text) for text in texts]
+    return [
+        text if isinstance(text, tuple) else as_text(text, f"texts[{item}]") for item, text in enumerate(texts)
+    ]
 
 
 def text_pairs(texts: "Sequence[TextOrPair]") -> Any:
     """Returns texts and pairs of texts as an array for the library, which keeps their bytes alive."""
     array = (_abi.TextPair * len(texts))()
-    for entry, text in zip(array, texts):
+    for item, (entry, text) in enumerate(zip(array, texts)):
         first: Any = text
         if isinstance(text, tuple):
             if len(text) != 2:
                 raise TypeError(
                     f"a tuple is a pair of texts, but one has {len(text)}: pass several texts as a list"
                 )
-            first, second = text
+            first, second = two_texts(text, "a pair of texts", f"texts[{item}]")
             data = encoded(second)
             entry.second, entry.second_length = data, len(data)
         data = encoded(first)

@@ -9,14 +9,14 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
-from ._answer import _result_of, answer_call, texts
+from ._answer import _result_of, answer_call
 from ._call import Call, integer
 from ._context import Context
 from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import check, library
 from ._results import Answer
-from ._text import check_kind, encoded, path_bytes
+from ._text import check_kind, encoded, path_bytes, text_array
 from ._value import Text, Value
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ class Collection:
         found = [(ranges[i].start, ranges[i].end) for i in range(lib.passages_count(handle.pointer))]
         kept = [(start, end) for start, end in found if end > start]
         self._added[name] = (title, values, kept)
-        heading = b"" if title is None else encoded(title) + b"\n"
+        heading = b"" if title is None else encoded(title, "title") + b"\n"
         self._passages += [(heading, data[start:end]) for start, end in kept]
         # Documents without text have no passages.
         if max(len(self._passages), len(self._added)) >= _BATCH:
@@ -333,7 +333,7 @@ class Collection:
         data = [(passage.text, passage.text.encode()) for passage in found]
         call = answer_call({"top_k": k, **options})
         with Results(1, lib.answers_free) as answers:
-            array = texts([text for _, text in data])
+            array = text_array([text for _, text in data], "passages")
             call.check(lib.search_answer(search.pointer, handle.pointer, array, len(data), call.pointer, answers))
             result = _result_of(answers[0], data)
         return CollectionResult(result.answers, found, result.is_impossible, result.no_answer_probability)
@@ -359,7 +359,7 @@ class Collection:
         if path is not None:
             _check_str(path, "path")
         chosen = (path, _json(fields))
-        lib, data = library(), encoded(question)
+        lib, data = library(), encoded(question, "question")
         fingerprint = self._fingerprint()
         context = None if fingerprint is None else self._embedding()._opened().pointer
         pointer, call = ctypes.c_void_p(), Call({})

@@ -7,7 +7,7 @@ from ._arrow import Chunk, built, chunks, is_null, library_of
 from ._arrow_column import Column
 from ._arrow_values import values
 from ._errors import InvalidArgument
-from ._text import is_text
+from ._text import is_text, not_a_text
 
 #: Arrow's types of texts and bytes, and of columns of nulls.
 TEXT_TYPES = ("u", "U", "vu", "z", "Z", "vz", "n")
@@ -34,7 +34,7 @@ def check_column(column: Any, name: str) -> None:
     if isinstance(column, (list, tuple)):
         for row, text in enumerate(column):
             if not (is_text(text) or is_null(text)):
-                raise TypeError(f"{name}: row {row}: expected str or bytes, got {type(text).__name__}")
+                raise not_a_text(text, f"{name}: row {row}")
 
 
 def length(column: Any) -> Optional[int]:

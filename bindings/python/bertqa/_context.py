@@ -213,7 +213,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
     def piece_id(self, piece: Text) -> Optional[int]:
         """Returns the id of a piece, or None."""
         handle = self._opened()
-        data = encoded(piece)
+        data = encoded(piece, "piece")
         id = library().context_vocabulary_id(handle.pointer, data, len(data))
         return None if id < 0 else id
 

@@ -64,7 +64,10 @@ class CrossEncoder:
         check_texts(sentences, "sentences", "give a pair of texts or a list of pairs")
         given: Any = list(sentences)
         is_one = len(given) > 0 and isinstance(given[0], str)
-        pairs = [two_texts(pair, "(text, text)") for pair in ([given] if is_one else given)]
+        pairs = [
+            two_texts(pair, "(text, text)", "sentences" if is_one else f"sentences[{item}]")
+            for item, pair in enumerate([given] if is_one else given)
+        ]
         cutter = Cutter(self._model, False, self.truncate, self.max_length)
         logits: List[List[float]] = []
         for first in shown(range(0, len(pairs), AT_ONCE), show_progress_bar):

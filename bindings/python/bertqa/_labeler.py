@@ -58,7 +58,7 @@ class Labeler(Closable):
                 raise InvalidArgument(
                     f"examples: the label {label!r} has none; pass at least one text for each label"
                 )
-            data += [(text, encoded(label)) for text in found]
+            data += [(text, encoded(label, "examples: a label")) for text in found]
         array = (_abi.Example * len(data))(
             *[_abi.Example(text, len(text), label, len(label)) for text, label in data]
         )

@@ -146,7 +146,7 @@ def apply_lists(
     """
     lib = library()
     lists = text_list(allow, "allow"), text_list(deny, "deny")
-    (allowed, allow_count), (denied, deny_count) = ((text_array(texts), len(texts)) for texts in lists)
+    (allowed, allow_count), (denied, deny_count) = ((text_array(texts, "texts"), len(texts)) for texts in lists)
     return _with_more(
         text, entities, options,
         lambda data, given, call, results: lib.apply_lists(
@@ -211,7 +211,7 @@ def redact(
     if kinds:
         struct.replacement = REPLACEMENTS.index(kinds[0])
     if replacement is not None:
-        replacement = as_text(replacement)
+        replacement = as_text(replacement, "replacement")
         if isinstance(replacement, bytes) is not isinstance(text, bytes):
             raise TypeError("replacement must be of the text's type, str or bytes")
         struct.text = replacement if isinstance(replacement, bytes) else _encoded(replacement)

@@ -33,7 +33,7 @@ def checksum(name: str, text: str) -> bool:
         digits, such as "iban" or "uk_nhs".
     """
     result = ctypes.c_int32()
-    name_data, data = encoded(name), encoded(text)
+    name_data, data = encoded(name, "name"), encoded(text)
     check(library().checksum(name_data, len(name_data), data, len(data), ctypes.byref(result)))
     return bool(result.value)
 

@@ -5,13 +5,12 @@ from array import array
 from typing import TYPE_CHECKING, Any, Iterable, List, Optional, Sequence, Tuple
 
 from . import _abi
-from ._answer import texts
 from ._call import ON_WORD, Call, guarded
 from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
 from ._native import check, library, text_at
 from ._sequence_results import Generation, Prediction, RankedText, SequenceScore, Word
-from ._text import as_bytes, as_text, check_texts, encoded
+from ._text import as_bytes, as_text, check_texts, encoded, text_array
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class SequenceMethods(Closable):
         top_k: the number of words to return, at least 1; default 1.
         options: see help(bertqa.CallOptions).
         """
-        return self._predict(library().sequence_predict, word, state, top_k, options)
+        return self._predict(library().sequence_predict, encoded(word, "word"), state, top_k, options)
 
     def predict_text(
         self,
@@ -101,13 +100,12 @@ class SequenceMethods(Closable):
         top_k: the number of words to return, at least 1; default 1.
         options: see help(bertqa.CallOptions).
         """
-        return self._predict(library().sequence_predict_text, text, state, top_k, options)
+        return self._predict(library().sequence_predict_text, encoded(text), state, top_k, options)
 
     def _predict(
-        self, function: Any, text: Text, state: Optional[SequenceState], top_k: Optional[int], options: Any
+        self, function: Any, data: bytes, state: Optional[SequenceState], top_k: Optional[int], options: Any
     ) -> Prediction:
         handle, lib = self._opened(), library()
-        data = encoded(text)
         next_state = ctypes.c_void_p()
         call = Call({**options, "top_k": top_k}, _abi.SequenceOptions())
         with Results(1, lib.prediction_free) as pointers:
@@ -179,7 +177,7 @@ class SequenceMethods(Closable):
         options: see help(bertqa.GenerateOptions).
         """
         handle, lib = self._opened(), library()
-        data = encoded(prompt)
+        data = encoded(prompt, "prompt")
         values = dict(options)
         on_word: Any = values.pop("on_word", None)
         struct = _abi.GenerateOptions()
@@ -238,10 +236,10 @@ class SequenceMethods(Closable):
         include_end: as in likelihood.
         options: see help(bertqa.CallOptions).
         """
-        handle, data = self._opened(), encoded(prefix)
+        handle, data = self._opened(), encoded(prefix, "prefix")
         check_texts(continuations, "continuations", "give a list of them")
-        given = [as_text(text) for text in continuations]
-        array = texts([encoded(text) for text in given])
+        given = [as_text(text, f"continuations[{item}]") for item, text in enumerate(continuations)]
+        array = text_array(given, "continuations")
         count = len(given)
         order, counts = (ctypes.c_size_t * count)(), (ctypes.c_size_t * count)()
         likelihoods = (ctypes.c_double * count)()

@@ -1,5 +1,6 @@
 """A stream of pairs, answered in batches."""
 
+import itertools
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sized, Tuple
 
 from ._call import integer
@@ -53,12 +54,13 @@ def _results(
 
 def _batches(pairs: Iterator[Any], batch_size: int) -> "Iterator[Tuple[List[Any], Optional[BaseException]]]":
     """Yields batches of pairs. If the source fails, yields the pairs before the failure and its exception."""
+    items = itertools.count()
     while True:
         batch: List[Any] = []
         size = 0
         try:
             while len(batch) < batch_size and size < BATCH_TEXT:
-                question, document = question_and_document(next(pairs))
+                question, document = question_and_document(next(pairs), next(items))
                 batch.append((question, document))
                 size += len(document)
         except StopIteration:

@@ -56,13 +56,18 @@ def elements(values: Any, name: str, what: str, is_one: Callable[[Any], bool]) -
     return found
 
 
-def as_text(value: Any) -> Any:
-    """Returns a str or bytes unchanged, and a copy of another bytes-like object, which could change later."""
+def as_text(value: Any, name: str = "text") -> Any:
+    """Returns a str or bytes unchanged, and a copy of another bytes-like object, which could change later. name: the
+    argument, for the message."""
     if isinstance(value, (str, bytes)):
         return value
     if _is_bytes_like(value):
         return _copied(value)
-    raise TypeError(f"expected str or bytes, got {type(value).__name__}")
+    raise not_a_text(value, name)
+
+
+def not_a_text(value: Any, name: str) -> TypeError:
+    return TypeError(f"{name}: expected str or bytes, got {type(value).__name__}")
 
 
 def as_bytes(data: Any, name: str) -> bytes:
@@ -79,33 +84,33 @@ def _copied(data: Any) -> bytes:
     return bytes(memoryview(data))
 
 
-def encoded(text: Text) -> bytes:
+def encoded(text: Text, name: str = "text") -> bytes:
     """Returns UTF-8. A lone surrogate, which UTF-8 lacks, becomes "?": one byte for one code point."""
-    text = as_text(text)
+    text = as_text(text, name)
     return text if isinstance(text, bytes) else text.encode("utf-8", "replace")
 
 
-def text_array(texts: "Sequence[Any]") -> Any:
-    """Returns the texts as an array for the library, which keeps their bytes alive."""
+def text_array(texts: "Sequence[Any]", name: str) -> Any:
+    """Returns the texts of an argument as an array for the library, which keeps their bytes alive."""
     array = (_abi.Text * len(texts))()
-    for entry, text in zip(array, texts):
-        data = encoded(text)
+    for item, (entry, text) in enumerate(zip(array, texts)):
+        data = encoded(text, f"{name}[{item}]")
         entry.text, entry.length = data, len(data)
     return array
 
 
-def two_texts(pair: Any, what: str) -> Tuple[Any, Any]:
+def two_texts(pair: Any, what: str, name: str) -> Tuple[Any, Any]:
     """Returns a pair, or rejects another value, even one that could also be unpacked: a text of two characters, or a
-    dict, whose keys would be the texts. what: the texts, for messages."""
+    dict, whose keys would be the texts. what, name: the texts and the argument, for messages."""
     is_ordered = not isinstance(pair, (Mapping, set, frozenset)) and not is_text(pair)
     if not is_ordered or not hasattr(pair, "__len__") or len(pair) != 2:
-        raise TypeError(f"expected {what}, got {pair!r:.80}")
+        raise TypeError(f"{name}: expected {what}, got {pair!r:.80}")
     first, second = pair
-    return as_text(first), as_text(second)
+    return as_text(first, f"{name}[0]"), as_text(second, f"{name}[1]")
 
 
-def question_and_document(pair: Any) -> Tuple[Any, Any]:
-    return two_texts(pair, "(question, document)")
+def question_and_document(pair: Any, item: int) -> Tuple[Any, Any]:
+    return two_texts(pair, "(question, document)", f"pairs[{item}]")
 
 
 def path_bytes(path: Any, name: str) -> bytes:

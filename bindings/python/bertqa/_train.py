@@ -69,9 +69,9 @@ def train_classifier(
             )
         text, label = row[:2]
         if groups is not None:
-            group = encoded(row[2])
+            group = encoded(row[2], f"groups[{item}]")
             call.check(lib.trainer_set_group(trainer.pointer, group, len(group)))
-        data, label_data = encoded(text), encoded(label)
+        data, label_data = encoded(text, f"texts[{item}]"), encoded(label, f"labels[{item}]")
         status = lib.trainer_add(
             trainer.pointer, data, len(data), label_data, len(label_data), call.common_pointer
         )

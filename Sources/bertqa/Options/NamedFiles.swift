@@ -97,10 +97,14 @@ struct NamedFiles {
           "\(other.shown) cannot be written for two purposes, \(other.role) and \(output.role)")
       }
     }
-    for (made, file) in [(output, other), (other, output)] where made.use == .directory {
-      if let directory = made.place.identity, file.place.directory == directory {
-        throw arguments.usage("\(file.shown) cannot be in \(made.shown), which the command makes")
-      }
+    try checkIsOutside(output, other)
+    try checkIsOutside(other, output)
+  }
+
+  private func checkIsOutside(_ made: Named, _ file: Named) throws(ToolError) {
+    guard made.use == .directory, let directory = made.place.identity else { return }
+    if file.place.directory == directory {
+      throw arguments.usage("\(file.shown) cannot be in \(made.shown), which the command makes")
     }
   }
 

@@ -63,6 +63,9 @@ final class EmbeddedTexts: FeatureSource {
   private func embedWaiting(_ call: CallOptions) throws(BertQAError) {
     if ends.isEmpty { return }
     let monitor = CallMonitor(call)
+    // The caller counts what remains.
+    let before = monitor.heldBytes
+    defer { monitor.release(monitor.heldBytes - before) }
     try monitor.hold(byteCount)
     let embedder = try context.embedder()
     let length = embedder.length

@@ -104,7 +104,7 @@ struct EmbedCommand: Command {
     defer { withExtendedLifetime(inputs) {} }
     var writer = VectorWriter(format, length: length, output)
     writer.begin(count: texts.count)
-    let call = limits.call
+    let call = limits.calls
     for first in stride(from: 0, to: texts.count, by: Self.sliceTexts) {
       let slice = texts[first..<min(first + Self.sliceTexts, texts.count)]
       if hasTokens {

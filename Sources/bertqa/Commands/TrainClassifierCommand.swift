@@ -217,7 +217,7 @@ struct TrainClassifierCommand: Command {
     let progress = Progress(subject: Self.name)
     defer { progress?.clear() }
     var options = options
-    options.call = limits.call
+    options.call = limits.calls
     options.progress = { stage, fraction in
       progress?.update("\(stage), \(Int(fraction * 100)) %", fraction: fraction)
     }

@@ -65,6 +65,13 @@ struct CallLimits {
     limit(&call)
     return call
   }
+
+  /// Options for several calls. The time begins now, for all together; each has the memory for itself.
+  var calls: CallOptions {
+    var calls = call
+    calls.ledger = nil
+    return calls
+  }
 }
 
 extension BertQAError {

@@ -142,3 +142,11 @@ def test_refused(tmp_path):
     with pytest.raises(bertqa.TooLarge, match="text 0: .*max_document_tokens"):
         train(max_document_tokens=1)
     assert not list(tmp_path.iterdir())
+
+
+def test_vectors_count_once_towards_the_memory(tmp_path):
+    """Of each call, whether it computes vectors or only keeps them."""
+    texts = ["a goal in the match", "the vote on the bill"] * 2000
+    options = {"features": "embedding", "embedding_model": EMBEDDER, "folds": 0, "max_bytes": 1_600_000}
+    report = bertqa.train_classifier(texts, [text[2:6] for text in texts], tmp_path / "model", **options)
+    assert report.text_count == len(texts)

@@ -116,6 +116,28 @@ def test_training(tmp_path):
     assert run(*arguments, *long, "--timeout=3600", "--max-bytes=1G")[1] == []
 
 
+@pytest.mark.parametrize("features", ["words", "embedding"])
+def test_texts_of_a_training_do_not_add_up_twice(features, tmp_path):
+    """What the training holds counts once, however many texts there are, and so does each held-out text."""
+    data, held = tmp_path / "data.jsonl", tmp_path / "held.jsonl"
+    texts = ["a goal in the match", "the vote on the bill"] * 2000
+    data.write_bytes(b"".join(compact({"text": text, "label": text[:3]}) + b"\n" for text in texts))
+    held.write_bytes(data.read_bytes() * 4)
+    arguments = ["train-classifier", data, "--holdout", held, "-o", tmp_path / "model", "--folds=0"]
+    if features == "embedding":
+        arguments += ["--features=embedding", *model("tiny-bert-embedder")]
+    assert run(*arguments, "--max-bytes=3M")[1] == []
+
+
+def test_the_vectors_of_each_slice_have_the_memory_for_themselves(tmp_path):
+    lines = tmp_path / "lines"
+    arguments = ["embed", "--tokens", "--lines", *model("tiny-bert-embedder"), "-f", lines, "--max-bytes=1M"]
+    lines.write_text("the king of france jumped\n" * 1024)
+    once = run(*arguments)[0]
+    lines.write_text("the king of france jumped\n" * 4096)
+    assert run(*arguments)[0].count(b"\n") == 4 * once.count(b"\n")
+
+
 # The filter: limits of each record
 
 

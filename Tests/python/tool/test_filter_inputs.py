@@ -299,8 +299,8 @@ def test_every_cut_is_noticed(suffix, compress, decompress, tmp_path):
     whole, _ = run(*TOKENS, input=records)
     data = compress(records)
     damaged = [(data[:end], f"ends early, at byte {end}") for end in [0, 1, 3, 9, len(data) // 2, len(data) - 1]]
-    damaged.append((data + b"more", f"is damaged at byte {len(data)}" if suffix == ".gz" else ""))
-    damaged.append((records, "is damaged at byte"))
+    damaged.append((data + b"more", f"cannot be decompressed at byte {len(data)}" if suffix == ".gz" else ""))
+    damaged.append((records, "cannot be decompressed at byte"))
     for content, complaint in damaged:
         source.write_bytes(content)
         output, [error] = run(*TOKENS, source, code=3)
@@ -311,6 +311,19 @@ def test_every_cut_is_noticed(suffix, compress, decompress, tmp_path):
         target.unlink(missing_ok=True)
         run(*TOKENS, source, "-o", target, code=3)
         assert (decompress(target.read_bytes()) if target.exists() else b"") == output
+
+
+def test_windows_of_zstd_have_a_limit(tmp_path):
+    """128 MiB, as zstd has without --long. A frame may need 2 GiB."""
+    source = tmp_path / "in.zst"
+    for log, exponent in (27, 17), (28, 18), (31, 21):
+        block = (1 | len(RECORD) << 3).to_bytes(3, "little") + RECORD  # the last one, not compressed
+        source.write_bytes(b"\x28\xb5\x2f\xfd\x00" + bytes([exponent << 3]) + block)
+        if log == 27:
+            assert run(*TOKENS, source) == (DONE, [])
+        else:
+            output, [error] = run(*TOKENS, source, code=3)
+            assert output == b"" and error.endswith("; use zstd -dc --long=31"), error
 
 
 @pytest.mark.parametrize("suffix, compress, decompress", CODECS)

@@ -76,7 +76,7 @@ def test_documents_of_any_form_are_answered(tmp_path):
     ansi = tmp_path / "ansi"
     ansi.write_bytes(document.encode("cp1252"))
     assert run(*question, "--encoding=cp1252", ansi)[0].replace(f'"{ansi}"'.encode(), b"FILE") == alone + b"\n"
-    assert "is damaged at byte" in run(*question, input=files["gzip"][:-8] + bytes(8), code=3)[1][0]
+    assert "cannot be decompressed at byte" in run(*question, input=files["gzip"][:-8] + bytes(8), code=3)[1][0]
 
 
 def test_every_command_that_reads_texts_reads_encodings(tmp_path):

@@ -37,7 +37,7 @@ final class Decompressor {
   /// Writes available output to `room`. Returns nil if it needs more of the file.
   func take(into room: UnsafeMutableRawBufferPointer) throws(ToolError) -> Int? {
     while hasMore {
-      if let flaw { throw error("is damaged at byte \(offset): \(flaw)") }
+      if let flaw { throw error("cannot be decompressed at byte \(offset): \(flaw)") }
       let rest = UnsafeRawBufferPointer(
         rebasing: UnsafeRawBufferPointer(buffer.bytes).dropFirst(taken))
       let step = decoder.decode(rest, into: room)

@@ -90,13 +90,21 @@ final class ZstdEncoder: StreamEncoder {
 /// Interprets the return values of libzstd.
 private struct ZstdErrors {
   private let isError: @convention(c) (Int) -> UInt32
+  private let code: @convention(c) (Int) -> Int32
   private let name: @convention(c) (Int) -> UnsafePointer<CChar>
+
+  private static let windowTooLarge: Int32 = 16  // ZSTD_error_frameParameter_windowTooLarge
 
   init(_ zstd: SharedLibrary) throws(ToolError) {
     isError = try zstd.function("ZSTD_isError")
+    code = try zstd.function("ZSTD_getErrorCode")
     name = try zstd.function("ZSTD_getErrorName")
   }
 
   /// Returns the error message; nil if `result` is not an error code.
-  func message(of result: Int) -> String? { isError(result) == 0 ? nil : String(cString: name(result)) }
+  func message(of result: Int) -> String? {
+    guard isError(result) != 0 else { return nil }
+    let message = String(cString: name(result))
+    return code(result) == Self.windowTooLarge ? "\(message); use zstd -dc --long=31" : message
+  }
 }

@@ -79,7 +79,7 @@ class AnswerMethods(Closable):
                 )
                 return _result_of(answers[0], [(item.text, item._data) for item in items])
             data = [(text, encoded(text)) for text in items]
-            array = text_array([text for _, text in data], "documents")
+            array = text_array([text for _, text in data])
             call.check(lib.answer_documents(handle.pointer, q, len(q), array, len(data), call.pointer, answers))
             return _result_of(answers[0], data)
 
@@ -242,7 +242,7 @@ class Document(Closable, Generic[T]):
         """Like Context.answer_batch, with many questions about this document."""
         handle, context = self._opened(), self.context._opened()
         check_texts(questions, "questions", "one question is asked by answer")
-        array = text_array(list(questions), "questions")
+        array = text_array([as_text(question, f"questions[{item}]") for item, question in enumerate(questions)])
         call = answer_call(options)
         with Results(len(array), library().answers_free) as answers:
             statuses = each_status(len(array), return_exceptions)

@@ -8,7 +8,7 @@ from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
 
 from ._errors import InvalidArgument
-from ._text import encoded
+from ._text import encoded, is_text, not_a_text
 
 
 class ArrowSchema(Structure):
@@ -157,7 +157,9 @@ def built(texts: Iterable[Any], first: int = 0) -> Chunk:
         if row % 8 == 0:
             valid.append(0)
         if not is_null(text):
-            data.append(encoded(text, f"row {first + row}"))
+            if not is_text(text):
+                raise not_a_text(text, f"row {first + row}")
+            data.append(encoded(text))
             valid[-1] |= 1 << row % 8
         offsets.append(offsets[-1] + (len(data[-1]) if valid[-1] >> row % 8 & 1 else 0))
     memory = [(ctypes.c_char * max(1, len(part))).from_buffer(part) for part in (valid or bytearray(1), offsets)]

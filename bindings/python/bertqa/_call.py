@@ -79,7 +79,7 @@ class Call:
             elif getattr(kinds[name], "_type_", None) is _abi.Text:
                 if not is_text(value):
                     raise TypeError(f"{name} is {value!r:.80}, but must be a text")
-                setattr(struct, name, text_array([value], name))
+                setattr(struct, name, text_array([value]))
             else:
                 setattr(struct, name, _number(name, kinds[name], value, choices, zeros))
                 if name == "no_answer_threshold":
@@ -224,7 +224,7 @@ def _set_list(struct: Options, name: str, count: str, values: Any) -> None:
     if is_text(values):
         raise TypeError(f"{name} is one text; a list of one is [text]")
     values = text_list(values, name)
-    setattr(struct, name, text_array(values or [""], name))  # NULL would be the default
+    setattr(struct, name, text_array(values or [""]))  # NULL would be the default
     setattr(struct, count, len(values))
 
 

@@ -110,7 +110,8 @@ def listed(texts: "Iterable[TextOrPair]") -> "List[TextOrPair]":
     """Returns the texts of a batch. Rejects a str or bytes, which would be a batch of its characters."""
     check_texts(texts, "texts", "a batch of one is [text]")
     return [
-        text if isinstance(text, tuple) else as_text(text, f"texts[{item}]") for item, text in enumerate(texts)
+        text if isinstance(text, (str, bytes, tuple)) else as_text(text, f"texts[{item}]")
+        for item, text in enumerate(texts)
     ]
 
 

@@ -333,7 +333,7 @@ class Collection:
         data = [(passage.text, passage.text.encode()) for passage in found]
         call = answer_call({"top_k": k, **options})
         with Results(1, lib.answers_free) as answers:
-            array = text_array([text for _, text in data], "passages")
+            array = text_array([text for _, text in data])
             call.check(lib.search_answer(search.pointer, handle.pointer, array, len(data), call.pointer, answers))
             result = _result_of(answers[0], data)
         return CollectionResult(result.answers, found, result.is_impossible, result.no_answer_probability)

@@ -79,7 +79,7 @@ class EntitiesMethods(Closable):
         """
         handle, lib = self._opened(), library()
         texts = listed(texts)
-        array = text_array(texts, "texts")
+        array = text_array(texts)
         call = entities_call(options)
         with Results(len(texts), lib.entity_list_free) as results:
             statuses = each_status(len(texts), return_exceptions)
@@ -136,7 +136,7 @@ def patterns(
         struct.patterns = sum(1 << bit for bit, name in enumerate(PATTERNS) if name in names)
     if regions is not None:
         codes = text_list(regions, "regions")
-        struct.regions, struct.region_count = text_array(codes, "regions"), len(codes)
+        struct.regions, struct.region_count = text_array(codes), len(codes)
     lib = library()
     text = as_text(text)
     data = encoded(text)

@@ -146,7 +146,7 @@ def apply_lists(
     """
     lib = library()
     lists = text_list(allow, "allow"), text_list(deny, "deny")
-    (allowed, allow_count), (denied, deny_count) = ((text_array(texts, "texts"), len(texts)) for texts in lists)
+    (allowed, allow_count), (denied, deny_count) = ((text_array(texts), len(texts)) for texts in lists)
     return _with_more(
         text, entities, options,
         lambda data, given, call, results: lib.apply_lists(

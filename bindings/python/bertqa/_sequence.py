@@ -239,7 +239,7 @@ class SequenceMethods(Closable):
         handle, data = self._opened(), encoded(prefix, "prefix")
         check_texts(continuations, "continuations", "give a list of them")
         given = [as_text(text, f"continuations[{item}]") for item, text in enumerate(continuations)]
-        array = text_array(given, "continuations")
+        array = text_array(given)
         count = len(given)
         order, counts = (ctypes.c_size_t * count)(), (ctypes.c_size_t * count)()
         likelihoods = (ctypes.c_double * count)()

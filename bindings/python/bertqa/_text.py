@@ -90,11 +90,11 @@ def encoded(text: Text, name: str = "text") -> bytes:
     return text if isinstance(text, bytes) else text.encode("utf-8", "replace")
 
 
-def text_array(texts: "Sequence[Any]", name: str) -> Any:
-    """Returns the texts of an argument as an array for the library, which keeps their bytes alive."""
+def text_array(texts: "Sequence[Any]") -> Any:
+    """Returns checked texts as an array for the library, which keeps their bytes alive."""
     array = (_abi.Text * len(texts))()
-    for item, (entry, text) in enumerate(zip(array, texts)):
-        data = encoded(text, f"{name}[{item}]")
+    for entry, text in zip(array, texts):
+        data = encoded(text)
         entry.text, entry.length = data, len(data)
     return array
 

@@ -172,7 +172,7 @@ reproducible: ## compare two clean builds from different directories byte by byt
 # The longest first. For fewer: make test-long long_parts="soak million" CALLS=8000
 long_parts := reproducible test-debian $(sanitizers) test-python-long fuzz linear differential soak kills forks faults million fuzz-replay test-packages test-hosts test-genuine
 
-test-long: setup all ## run the table of docs/testing.md in an hour: long_parts, LANES (default: 2) at a time
+test-long: setup all ## run the table of docs/testing.md: long_parts, LANES (default: 2) at a time
 	Tests/long.sh $(MAKE) $(long_parts)
 
 DEBIAN_ROOT ?= $(CURDIR)/.build/debian

@@ -81,13 +81,15 @@ final class OutputDirectory {
     }
   }
 
-  /// Moves the directory into place, durably.
+  /// Moves the directory into place. Its files are on disk before.
   func commit() throws(BertQAError) {
     for folder in folders { try Self.synchronize("\(temporary)/\(folder)") }
     try Self.synchronize(temporary)
     guard rename(temporary, path) == 0 else { throw .system("put in place", path) }
     isCommitted = true
-    try Self.synchronize(FilePath.split(path).directory)
+    // The directory is complete now, so nothing fails any more. A parent directory that may not be read cannot be
+    // synchronised: after a crash of the system the directory may be missing.
+    try? Self.synchronize(FilePath.split(path).directory)
   }
 
   private static func synchronize(_ directory: String) throws(BertQAError) {

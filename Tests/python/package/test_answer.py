@@ -290,6 +290,13 @@ def test_the_document_at_fault_is_named(context, tiny):
         assert caught.value.item is None
 
 
+def test_limits_hold_for_texts_among_prepared_documents(context):
+    documents = [context.prepare(FOX), APOLLO]
+    for options in {"max_document_tokens": 50}, {"max_bytes": 5000}:
+        with pytest.raises(bertqa.TooLarge):
+            context.answer_documents(WHO, documents, **options)
+
+
 def test_wrong_options(tiny):
     for options, message in [
         ({"top_k": 0}, "top_k is 0, which is outside of its range; None is its default"),

@@ -10,7 +10,7 @@ import signal
 import pytest
 
 from conftest import FIXTURES
-from filtering import KILLS, fault_library, run, run_with
+from filtering import KILLS, fault_library, run, run_with, start
 
 TEXTS = [("the pump leaks water again", "repair"), ("please reset my old password", "account")]
 
@@ -65,3 +65,26 @@ def test_a_model_is_whole_or_not_there(kind, faults, tmp_path):
     if contents(model) is None:
         run(*command)
     assert contents(model) == whole and [path.name for path in model.parent.iterdir()] == ["model"]
+
+
+def test_a_directory_that_cannot_be_written_is_refused_before_anything_is_read(tmp_path):
+    for name in "full", "empty":
+        (tmp_path / name).mkdir()
+    (tmp_path / "full" / "file").touch()
+    (tmp_path / "link").symlink_to("empty")
+    for name, code, complaint in [
+        ("full", 2, "the output directory is not empty"),
+        ("link", 2, "the output directory is a symbolic link"),
+        ("/proc", 2, "the output directory is a mount point"),
+        ("none/model", 3, "cannot create: No such file or directory"),
+        ("full/file", 3, "cannot use as output directory: Not a directory"),
+    ]:
+        for kind in "words", "quantize":
+            # Standard input stays open: a run that reads it does not end.
+            process = start(*arguments(kind, "-", tmp_path / name))
+            assert process.wait(60) == code, (name, kind)
+            [error] = process.stderr.read().decode().splitlines()
+            assert f"{tmp_path / name}: {complaint}" in error
+            for stream in process.stdin, process.stdout, process.stderr:
+                stream.close()
+    assert {path.name for path in tmp_path.iterdir()} == {"full", "empty", "link"}

@@ -661,7 +661,8 @@ typedef struct bertqa_text {
  * ranked together, and max_windows is one limit for all. An answer's ranges are those of its
  * document, documents[document_index].
  * documents: [count], 1...BERTQA_MAX_BATCH. is_document_empty: all are empty.
- * Errors: as bertqa_answer. */
+ * Errors: as bertqa_answer; for several documents bertqa_last_error_item() is the index of the one at
+ * fault. */
 BERTQA_MUST_CHECK bertqa_status bertqa_answer_documents(
     const bertqa_context *context, const char *question, size_t question_length,
     const bertqa_text *documents, size_t count, const bertqa_answer_options *options,
@@ -669,7 +670,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_answer_documents(
 
 /* As bertqa_answer_documents, for prepared documents.
  * documents: [count], none NULL; a document may occur several times.
- * Errors: as bertqa_document_answer. */
+ * Errors: as bertqa_document_answer; bertqa_last_error_item() as in bertqa_answer_documents. */
 BERTQA_MUST_CHECK bertqa_status bertqa_documents_answer(
     const bertqa_context *context, const bertqa_document *const *documents, size_t count,
     const char *question, size_t question_length, const bertqa_answer_options *options,

@@ -38,11 +38,7 @@ enum Tool {
   }
 
   private static func dispatch(to output: Output) throws(ToolError) -> ExitCode {
-    let arguments = CommandLine.unsafeArgv
-    let count = Int(CommandLine.argc)
-    if count == 0 {
-      throw ToolError(.input, "cannot read the arguments from /proc/self/cmdline: /proc must be mounted")
-    }
+    let (arguments, count) = try CommandArguments.read()
     guard count > 1, let first = arguments[1] else {
       throw .usage("no command was given", command: "bertqa")
     }

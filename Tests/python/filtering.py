@@ -1,4 +1,5 @@
-"""Shared by the tests of `bertqa filter`: running it, and an independent computation of the expected output."""
+"""Shared by the tests of `bertqa filter` and of files that runs write: running the tool, also with faults, and an
+independent computation of the expected output."""
 
 import fcntl
 import json
@@ -8,7 +9,7 @@ import sys
 import termios
 import time
 
-from conftest import PREFIX, TOOL
+from conftest import PREFIX, ROOT, TOOL
 from samples import TINY, processor_time
 
 # Splits text into tokens, without a network: the cheapest task there is.
@@ -51,6 +52,25 @@ def run(*arguments, input=b"", code=0, **options):
     expected = (0, 1) if code is None else (code,)
     assert result.returncode in expected, (result.returncode, result.stdout[-1000:], result.stderr[-1000:])
     return result.stdout, result.stderr.decode().splitlines()
+
+
+def fault_library(directory):
+    """Returns a library to preload: Tests/c/faults/output_faults.c."""
+    library = directory / "output_faults.so"
+    source = ROOT / "Tests" / "c" / "faults" / "output_faults.c"
+    subprocess.run(
+        ["cc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True
+    )
+    return library
+
+
+def run_with(faults, arguments, **settings):
+    """Runs with faults. Returns the exit code and the lines of the errors."""
+    variables = {**environment(), "LD_PRELOAD": str(faults), **{k: str(v) for k, v in settings.items()}}
+    result = subprocess.run(
+        [TOOL, *arguments], stdin=subprocess.DEVNULL, capture_output=True, env=variables, timeout=300
+    )
+    return result.returncode, result.stderr.decode().splitlines()
 
 
 def summary(path):

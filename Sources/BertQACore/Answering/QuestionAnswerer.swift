@@ -220,10 +220,16 @@ private struct QuestionBatch {
       throw BertQAError(.invalidArgument, argument: "documents", "has no element: pass at least one document")
     }
     var documents = try [PreparedDocument](checkedCapacity: item.documents.count)
-    for document in item.documents {
-      documents.append(
-        try self.documents.prepared(
-          document, index, answerer.tokenizer, keepsSections: keepsSections, monitor))
+    for (number, document) in item.documents.enumerated() {
+      do throws(BertQAError) {
+        documents.append(
+          try self.documents.prepared(
+            document, index, answerer.tokenizer, keepsSections: keepsSections, monitor))
+      } catch {
+        // In a batch, the item's index replaces this one.
+        if error.concernsWholeCall { throw error }
+        throw error.of(item: number, in: "documents", count: item.documents.count)
+      }
     }
     return try monitor.undoing { () throws(BertQAError) in
       try QuestionWork(

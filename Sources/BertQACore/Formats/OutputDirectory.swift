@@ -2,15 +2,15 @@ import Glibc
 
 /// A directory that appears complete or not at all: files are written to a temporary directory next to it,
 /// which `commit` renames.
-final class OutputDirectory {
+package final class OutputDirectory {
   let path: String
   private let temporary: String
   private var names: [String] = []
   private var folders: [String] = []
   private var isCommitted = false
 
-  /// `path` must not exist, or must be an empty directory. Its parent must exist.
-  init(path: String) throws(BertQAError) {
+  /// `path` must not exist, or must be an empty directory. Its parent must exist and be writable.
+  package init(path: String) throws(BertQAError) {
     let path = FilePath.withoutLastSlash(path)
     guard !["", ".", ".."].contains(FilePath.split(path).name), !path.utf8.contains(0) else {
       throw BertQAError(
@@ -33,6 +33,16 @@ final class OutputDirectory {
     guard lstat(path, &status) == 0 else {
       guard errno == ENOENT else { throw .system("examine", path) }
       return
+    }
+    // No directory can be renamed to these names.
+    if status.st_mode & S_IFMT == S_IFLNK {
+      throw BertQAError(
+        .invalidArgument, "\(path): the output directory is a symbolic link; name a fresh one")
+    }
+    var parent = stat()
+    if stat(FilePath.split(path).directory, &parent) == 0, parent.st_dev != status.st_dev {
+      throw BertQAError(
+        .invalidArgument, "\(path): the output directory is a mount point; name a fresh one in it")
     }
     guard let stream = opendir(path) else { throw .system("use as output directory", path) }
     defer { closedir(stream) }
@@ -81,13 +91,15 @@ final class OutputDirectory {
     }
   }
 
-  /// Moves the directory into place, durably.
+  /// Moves the directory into place. Its files are on disk before.
   func commit() throws(BertQAError) {
     for folder in folders { try Self.synchronize("\(temporary)/\(folder)") }
     try Self.synchronize(temporary)
     guard rename(temporary, path) == 0 else { throw .system("put in place", path) }
     isCommitted = true
-    try Self.synchronize(FilePath.split(path).directory)
+    // The directory is complete now, so nothing fails any more. A parent directory that may not be read cannot be
+    // synchronised: after a crash of the system the directory may be missing.
+    try? Self.synchronize(FilePath.split(path).directory)
   }
 
   private static func synchronize(_ directory: String) throws(BertQAError) {

@@ -222,9 +222,10 @@ struct TrainClassifierCommand: Command {
       progress?.update("\(stage), \(Int(fraction * 100)) %", fraction: fraction)
     }
     PartialDirectories.remove(of: directory)
-    // Reports invalid options before anything is read.
+    // Reports invalid options and a directory that cannot be written before anything is read.
     let trainer = try ofCore(Self.invocation) { () throws(BertQAError) in
-      try ClassifierTrainer(options: options)
+      _ = try OutputDirectory(path: directory)
+      return try ClassifierTrainer(options: options)
     }
     var tally = Tally()
     for file in files {

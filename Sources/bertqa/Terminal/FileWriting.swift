@@ -130,6 +130,18 @@ enum FileWriting {
     ToolError(.input, "\(shown) is in use: process \(process) is writing it")
   }
 
+  /// True if the open file has a name in a directory.
+  static func hasName(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_nlink > 0
+  }
+
+  /// Throws if the open file, which had a name, has none: what is written to it would be lost.
+  static func checkHasName(_ descriptor: Int32, _ shown: String) throws(ToolError) {
+    if hasName(descriptor) { return }
+    throw ToolError(.resources, "\(shown) was removed or replaced by another program while it was written")
+  }
+
   private static func isSpecial(_ place: FilePlace) -> Bool {
     place.identity != nil && (place.kind != S_IFREG || place.standardStream != nil)
   }

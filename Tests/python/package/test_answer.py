@@ -277,6 +277,26 @@ def test_several_documents(context):
             context.answer_documents(WHO, wrong)
 
 
+def test_the_document_at_fault_is_named(context, tiny):
+    for documents, options, error in [
+        ([FOX, "", APOLLO], {"max_document_tokens": 50}, bertqa.TooLarge),
+        ([context.prepare(FOX), context.prepare(""), tiny.prepare(FOX)], {}, bertqa.InvalidArgument),
+    ]:
+        with pytest.raises(error, match=r"^documents\[2\]: ") as caught:
+            context.answer_documents(WHO, documents, **options)
+        assert caught.value.item == 2
+        with pytest.raises(error) as caught:
+            context.answer_documents(WHO, documents[2:], **options)
+        assert caught.value.item is None
+
+
+def test_limits_hold_for_texts_among_prepared_documents(context):
+    documents = [context.prepare(FOX), APOLLO]
+    for options in {"max_document_tokens": 50}, {"max_bytes": 5000}:
+        with pytest.raises(bertqa.TooLarge):
+            context.answer_documents(WHO, documents, **options)
+
+
 def test_wrong_options(tiny):
     for options, message in [
         ({"top_k": 0}, "top_k is 0, which is outside of its range; None is its default"),

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import shutil
+import tracemalloc
 
 import numpy
 import pytest
@@ -126,6 +127,23 @@ def test_similarity(encoder):
         assert numpy.allclose(found, expected) if expected is not None else found[0, 0] == 0 > found[0, 1]
     with pytest.raises(ValueError, match="similarity_fn_name"):
         bertqa.SentenceEncoder(encoder.context, similarity_fn_name="hamming")
+
+
+@pytest.mark.parametrize("name", ["cosine", "dot", "euclidean", "manhattan"])
+def test_similarity_of_many_or_unlike_vectors(encoder, name):
+    encoder = bertqa.SentenceEncoder(encoder.context, similarity_fn_name=name)
+    many = numpy.random.default_rng(0).standard_normal((500, 1000), dtype=numpy.float32)
+    tracemalloc.start()
+    found = encoder.similarity(many, many[::-1])
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The differences of all pairs would take 1 GB.
+    assert most < 20e6
+    for one, other in (0, 0), (0, 499), (17, 321):
+        assert found[one, other] == pytest.approx(encoder.similarity(many[one], many[::-1][other])[0, 0], abs=1e-2)
+    for one, other in ((2, 3), (2, 1)), ((2, 1), (2, 3)), ((0,), (2, 3)), ((1, 2, 3), (2, 3)):
+        with pytest.raises(ValueError, match="cannot be compared: give two lists of vectors"):
+            encoder.similarity(numpy.ones(one), numpy.ones(other))
 
 
 def test_pairs():

@@ -160,6 +160,19 @@ def test_what_is_no_state(tiny):
             tiny.step([1], [state])
 
 
+def test_what_is_no_list_of_numbers(tiny):
+    for values in None, 0.5, "state", [0.0] * 79 + ["0"], numpy.zeros((80, 2)):
+        with pytest.raises(TypeError, match="(?s)^values is .*, but must be a list of numbers: "):
+            tiny.state(values)
+    for ids in None, 1, "12", [1.0], ["1"], numpy.ones((2, 2), int):
+        with pytest.raises(TypeError, match="(?s)^ids is .*, but must be a list of integers: "):
+            tiny.step(ids)
+    with pytest.raises(bertqa.InvalidArgument, match="^values is .*, which has a number out of range: "):
+        tiny.state([10**400] * 80)
+    assert tiny.step(bytes([1, 2]))[0] == tiny.step([1, 2])[0]
+    assert tiny.state(iter([0.5] * 80)) == tiny.state([0.5] * 80)
+
+
 def test_batches_are_the_sequences_alone(play):
     ids = [(37 * i) % 4152 for i in range(100)]
     states, none = play.step(ids, logits=False)

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -71,6 +72,37 @@ def run_with_closed(closed, arguments):
     command = ["sh", "-c", f'"$@" {closed}', "sh", TOOL, *arguments]
     result = subprocess.run(command, capture_output=True, timeout=60, env=environment())
     return result.returncode, result.stdout, result.stderr
+
+
+@pytest.mark.parametrize("change", ["remove", "replace"])
+@pytest.mark.parametrize("kind", ["output", "letters"])
+def test_a_file_that_is_removed_while_it_is_written(kind, change, tmp_path):
+    """What is written to it afterwards would be lost without a word."""
+    target, other = tmp_path / "target", tmp_path / "other"
+    other.touch()
+    options = ["-o", target] if kind == "output" else ["--on-error", f"dead-letter={target}", "--quiet"]
+    record = RECORD if kind == "output" else b"bad\n"
+    process = start(*TOKENS, *options)
+    process.stdin.write(record)
+    wait_for(lambda: target.exists() and target.stat().st_size > 0)
+    target.unlink() if change == "remove" else other.rename(target)
+    process.stdin.write(record)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 4
+    assert errors.decode() == (
+        f"bertqa: {target} was removed or replaced by another program while it was written\n"
+    )
+
+
+def test_files_without_a_name_are_written(tmp_path):
+    with tempfile.TemporaryFile(dir=tmp_path) as output, tempfile.TemporaryFile(dir=tmp_path) as letters:
+        descriptors = output.fileno(), letters.fileno()
+        paths = [f"/dev/fd/{descriptor}" for descriptor in descriptors]
+        arguments = [*TOKENS, "-o", paths[0], f"--on-error=dead-letter={paths[1]}", "--quiet"]
+        run(*arguments, input=(RECORD + b"bad\n") * 3, code=1, pass_fds=descriptors)
+        output.seek(0)
+        letters.seek(0)
+        assert output.read() == DONE * 3 and letters.read() == b"bad\n" * 3
 
 
 def test_closed_descriptors_are_not_reused(tmp_path):

@@ -8,28 +8,13 @@ import subprocess
 
 import pytest
 
-from conftest import FIXTURES, ROOT, TOOL
-from filtering import DONE, KILLS, RECORD, TOKENS, environment, run
+from conftest import FIXTURES, TOOL
+from filtering import DONE, KILLS, RECORD, TOKENS, environment, fault_library, run, run_with
 
 
 @pytest.fixture(scope="module")
 def faults(tmp_path_factory):
-    """A library to preload: Tests/c/faults/output_faults.c."""
-    library = tmp_path_factory.mktemp("faults") / "output_faults.so"
-    source = ROOT / "Tests" / "c" / "faults" / "output_faults.c"
-    subprocess.run(
-        ["cc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True
-    )
-    return library
-
-
-def run_with(faults, arguments, **settings):
-    """Runs with faults. Returns the exit code and the lines of the errors."""
-    variables = {**environment(), "LD_PRELOAD": str(faults), **{k: str(v) for k, v in settings.items()}}
-    result = subprocess.run(
-        [TOOL, *arguments], stdin=subprocess.DEVNULL, capture_output=True, env=variables, timeout=300
-    )
-    return result.returncode, result.stderr.decode().splitlines()
+    return fault_library(tmp_path_factory.mktemp("faults"))
 
 
 class Job:

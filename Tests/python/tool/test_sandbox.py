@@ -100,6 +100,24 @@ def test_without_proc(bubblewrap):
     assert result.stderr == "bertqa: cannot read the arguments from /proc/self/cmdline: /proc must be mounted\n"
 
 
+def test_arguments_beside_a_preloaded_library(tmp_path):
+    """One that changes the environment before the tool begins, as libfaketime and fakechroot do."""
+    library, source = tmp_path / "change.so", tmp_path / "change.c"
+    source.write_text(
+        "#include <stdlib.h>\n"
+        '__attribute__((constructor)) static void change(void) { setenv("CHANGED", "1", 1); }\n'
+    )
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True)
+    for arguments in ["--version"], ["tokenize", "--", "", "a b", b"\xff", "x" * 100_000]:
+        outputs = [
+            subprocess.run(
+                [TOOL, *arguments], capture_output=True, check=True, timeout=60, env=clean_environment() | more
+            ).stdout
+            for more in ({}, {"LD_PRELOAD": str(library)})
+        ]
+        assert outputs[0] == outputs[1] != b""
+
+
 @pytest.fixture(params=["seccomp", "bubblewrap", "both"])
 def sandbox(request, tmp_path):
     (tmp_path / "files").mkdir()

@@ -16,6 +16,7 @@ from typing import (
 )
 
 from . import _abi
+from ._abi_types import pointer_to
 from ._call import Call
 from ._handle import Closable, Handle, Results
 from ._native import failures, library
@@ -67,10 +68,10 @@ class AnswerMethods(Closable):
             item if isinstance(item, Document) else as_text(item, f"documents[{index}]")
             for index, item in enumerate(documents)
         ]
+        q, call, lib = encoded(question, "question"), answer_call(options), library()
         prepared = any(isinstance(item, Document) for item in items)
         if prepared:
-            items = [item if isinstance(item, Document) else Document(self, item) for item in items]
-        q, call, lib = encoded(question, "question"), answer_call(options), library()
+            items = [item if isinstance(item, Document) else _prepared(self, item, call) for item in items]
         with Results(1, lib.answers_free) as answers:
             if prepared:
                 pointers = (ctypes.c_void_p * len(items))(*[item._opened().pointer for item in items])
@@ -183,13 +184,17 @@ class Document(Closable, Generic[T]):
     """
 
     def __init__(self, context: AnswerMethods, document: T, **options: "Unpack[CallOptions]"):
+        self._prepare(context, document, Call(options))
+
+    def _prepare(self, context: AnswerMethods, document: T, call: Call) -> None:
+        """call: its deadline, limits and callbacks hold."""
         owner, lib = context._opened(), library()
         self.context, self.text = context, as_text(document, "document")
         self._data = encoded(self.text)
-        pointer = ctypes.c_void_p()
-        call = Call(options, _abi.DocumentOptions())
+        pointer, struct = ctypes.c_void_p(), _abi.DocumentOptions()
+        struct.call = pointer_to(call.common)
         status = lib.document_create(
-            owner.pointer, self._data, len(self._data), call.pointer, ctypes.byref(pointer)
+            owner.pointer, self._data, len(self._data), ctypes.byref(struct), ctypes.byref(pointer)
         )
         handle = Handle(pointer, lib.document_free)
         call.check(status)
@@ -252,6 +257,12 @@ class Document(Closable, Generic[T]):
                 )
             )
             return _results(answers, statuses, [(self.text, self._data)] * len(array))
+
+
+def _prepared(context: AnswerMethods, text: T, call: Call) -> "Document[T]":
+    document: "Document[T]" = Document.__new__(Document)
+    document._prepare(context, text, call)
+    return document
 
 
 def answer_call(values: Any) -> Call:

@@ -16,8 +16,9 @@ import ctypes
 import functools
 import operator
 import threading
+from array import array
 from types import GeneratorType
-from typing import Any, Callable, Dict, Generator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Generator, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from . import _abi
 from ._abi_types import Options, Switch, pointer_to
@@ -249,3 +250,14 @@ def _number(
             raise InvalidArgument(f"{name} is {value}, which is outside of its range; None is its default")
         value = zeros[name]
     return value
+
+
+def numbers(values: Iterable[Any], typecode: str, name: str, what: str) -> "array[Any]":
+    """Returns the numbers of an argument as an array. what: the argument, for messages."""
+    try:
+        # Of an iterator: of bytes themselves, an array takes each group of four as one number.
+        return array(typecode, iter(values))
+    except TypeError as error:
+        raise TypeError(f"{name} is {values!r:.80}, but must be {what}: {error}") from None
+    except OverflowError as error:
+        raise InvalidArgument(f"{name} is {values!r:.80}, which has a number out of range: {error}") from None

@@ -233,10 +233,11 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         if second_segments is not None and len(second_segments) != len(windows):
             raise InvalidArgument("second_segments must have one entry per window")
         try:
+            # Of iterators: of bytes themselves, an array takes each group of four as one number.
             ids = array("i")
             for window in windows:
-                ids.extend(array("i", window))
-            segments = None if second_segments is None else array("Q", second_segments)
+                ids.extend(array("i", iter(window)))
+            segments = None if second_segments is None else array("Q", iter(second_segments))
         except OverflowError as error:
             raise InvalidArgument(f"an id or second segment is out of range: {error}") from None
         except TypeError as error:

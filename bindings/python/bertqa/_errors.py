@@ -9,7 +9,7 @@ class BertQAError(Exception):
     """A call of libbertqa failed. The text is the library's message.
 
     status: the call's bertqa_status.
-    item: the batch index of the text, pair or row at fault, or None.
+    item: the index of the text, pair, row or document at fault, or None.
     argument: the option or argument at fault, such as "top_k", or None.
     """
 

@@ -146,12 +146,21 @@ def similarity(name: str, one: Any, other: Any) -> Any:
     import numpy
 
     first, second = (numpy.atleast_2d(numpy.asarray(vectors, dtype=numpy.float32)) for vectors in (one, other))
+    if first.ndim > 2 or first.shape[1:] != second.shape[1:]:
+        raise ValueError(
+            f"embeddings of shapes {first.shape} and {second.shape} cannot be compared: give two lists of vectors with "
+            "the same number of floats"
+        )
     if name in ("cosine", "dot"):
         if name == "cosine":
             first, second = _unit(first), _unit(second)
         return first @ second.T
     order = 2 if name == "euclidean" else 1
-    return -numpy.linalg.norm(first[:, None, :] - second[None, :, :], ord=order, axis=-1)
+    found = numpy.empty((len(first), len(second)), dtype=numpy.float32)
+    # One vector at a time: the differences of all pairs are as many times larger than the matrix as a vector has floats.
+    for row, vector in zip(found, first):
+        row[:] = -numpy.linalg.norm(second - vector, ord=order, axis=-1)
+    return found
 
 
 def _unit(vectors: Any) -> Any:

@@ -5,7 +5,7 @@ from array import array
 from typing import TYPE_CHECKING, Any, Iterable, List, Optional, Sequence, Tuple
 
 from . import _abi
-from ._call import ON_WORD, Call, guarded
+from ._call import ON_WORD, Call, guarded, numbers
 from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
 from ._native import check, library, text_at
@@ -140,20 +140,18 @@ class SequenceMethods(Closable):
         options: see help(bertqa.CallOptions).
         """
         handle = self._opened()
-        count, size = len(ids), _vocabulary_size(handle)
+        given = numbers(ids, "i", "ids", "a list of integers")
+        count, size = len(given), _vocabulary_size(handle)
         if states is not None and len(states) != count:
             raise InvalidArgument(f"there are {len(states)} states for {count} ids")
-        try:
-            numbers = (ctypes.c_int32 * count).from_buffer(array("i", ids))
-        except OverflowError as error:
-            raise InvalidArgument(f"an id is out of range: {error}") from None
+        id_array = (ctypes.c_int32 * count).from_buffer(given)
         pointers = None if states is None else (ctypes.c_void_p * count)(*map(_pointer, states))
         following = (ctypes.c_void_p * count)()
         buffer = (ctypes.c_float * (count * size))() if logits else None
         call = Call(options, _abi.SequenceOptions())
         status = library().sequence_step(
             handle.pointer,
-            numbers,
+            id_array,
             pointers,
             count,
             call.pointer,
@@ -255,9 +253,9 @@ class SequenceMethods(Closable):
     def state(self, values: Sequence[float]) -> SequenceState:
         """Returns the state with these values, which come from SequenceState.values or are derived from it."""
         handle = self._opened()
-        numbers = (ctypes.c_float * len(values))(*values)
-        pointer = ctypes.c_void_p()
-        check(library().sequence_state_import(handle.pointer, numbers, len(values), ctypes.byref(pointer)))
+        given = numbers(values, "f", "values", "a list of numbers")
+        floats, pointer = (ctypes.c_float * len(given)).from_buffer(given), ctypes.c_void_p()
+        check(library().sequence_state_import(handle.pointer, floats, len(given), ctypes.byref(pointer)))
         return SequenceState(self, pointer.value)
 
     def state_from_bytes(self, data: bytes) -> SequenceState:

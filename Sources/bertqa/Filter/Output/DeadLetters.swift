@@ -7,6 +7,8 @@ final class DeadLetters {
   private let descriptor: Int32
   /// True if it is a regular file that was opened here.
   private let isRegularFile: Bool
+  /// True if such a file had a name when it was opened.
+  private let isNamed: Bool
   /// True if the write lock is held between the parts of a record.
   private var isLocked = false
   /// For a resumable run, which owns the file: its size in bytes and its hash.
@@ -17,13 +19,14 @@ final class DeadLetters {
   init(path: ArgumentText, isResumable: Bool) throws(ToolError) {
     shown = path.string
     if let stream = FilePlace(path: path.pointer).standardStream {
-      (descriptor, isRegularFile) = (stream, false)
+      (descriptor, isRegularFile, isNamed) = (stream, false, false)
       return
     }
     descriptor = open(path.pointer, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o666)
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw FileWriting.failed(shown, errno) }
     isRegularFile = status.st_mode & S_IFMT == S_IFREG
+    isNamed = isRegularFile && status.st_nlink > 0
     guard isRegularFile else { return }
     let lock =
       isResumable
@@ -80,6 +83,7 @@ final class DeadLetters {
   private func lock() throws(ToolError) {
     isLocked = true
     guard isRegularFile else { return }
+    if isNamed { try FileWriting.checkHasName(descriptor, shown) }
     let number = FileLock.wait(.writing, of: descriptor)
     // Some file systems do not support locks; single writes do not need them.
     if number != 0, number != ENOLCK, number != EOPNOTSUPP { throw FileWriting.failed(shown, number) }

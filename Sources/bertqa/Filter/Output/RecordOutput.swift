@@ -9,6 +9,8 @@ final class RecordOutput {
   let isRegularFile: Bool
   /// True if it is a regular file that only this run writes, from the beginning.
   private let isOwnFile: Bool
+  /// True if such a file had a name when it was opened: /dev/fd/N may have none.
+  private let isNamed: Bool
   /// The caller appends to it.
   var buffer: [UInt8] = []
   /// The number of bytes written: in the file, or by this process to a stream.
@@ -39,6 +41,7 @@ final class RecordOutput {
     descriptor = STDOUT_FILENO
     isRegularFile = FilePlace(descriptor: descriptor).kind == S_IFREG
     isOwnFile = false
+    isNamed = false
   }
 
   /// Opens and locks a file from its beginning; or standard output or error, if that writes to the same file.
@@ -61,6 +64,7 @@ final class RecordOutput {
       isRegularFile = FilePlace(descriptor: descriptor).kind == S_IFREG
       isOwnFile = isRegularFile
     }
+    isNamed = isOwnFile && FileWriting.hasName(descriptor)
     hash = isHashed ? ContentHash() : nil
     hasBegun = !isOwnFile
   }
@@ -111,8 +115,9 @@ final class RecordOutput {
     hasBegun = true
   }
 
-  /// Throws if another process changed the file: its bytes would corrupt the result.
+  /// Throws if another process changed the file, as its bytes would corrupt the result, or removed it.
   private func checkIsUnchanged() throws(ToolError) {
+    if isNamed { try FileWriting.checkHasName(descriptor, shown) }
     guard isOwnFile, currentSize != length else { return }
     throw ToolError(.resources, "\(shown) was changed by another program while it was written")
   }

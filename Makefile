@@ -150,9 +150,9 @@ forks: all ## FORKS (default: 10000) children of a process whose threads use eve
 faults: all ## make system calls and checked allocations fail, one after the other
 	BERTQA_PREFIX=$(stage) Tests/c/faults/run.sh
 
-kills: setup all ## kill the filter KILLS (default: 400) times, fill disks, try other checkpoints
+kills: setup all ## kill what writes records and models KILLS (default: 400) times, fill disks, try other checkpoints
 	BERTQA_PREFIX=$(stage) BERTQA_KILLS=$(or $(KILLS),400) $(venv)/bin/python -m pytest -q \
-	  Tests/python/tool/test_filter_kills.py Tests/python/tool/test_filter_checkpoints.py
+	  $(addprefix Tests/python/tool/test_,filter_kills.py filter_checkpoints.py written_models.py)
 
 linear: all ## count the instructions of every function on hostile inputs of 1, 2, 4 and 8 times a size
 	BERTQA_PREFIX=$(stage) Tests/c/linear.sh

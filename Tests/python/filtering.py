@@ -9,6 +9,8 @@ import sys
 import termios
 import time
 
+import pytest
+
 from conftest import PREFIX, ROOT, TOOL
 from samples import TINY, processor_time
 
@@ -54,9 +56,10 @@ def run(*arguments, input=b"", code=0, **options):
     return result.stdout, result.stderr.decode().splitlines()
 
 
-def fault_library(directory):
-    """Returns a library to preload: Tests/c/faults/output_faults.c."""
-    library = directory / "output_faults.so"
+@pytest.fixture(name="faults", scope="module")
+def fault_library(tmp_path_factory):
+    """A library to preload: Tests/c/faults/output_faults.c."""
+    library = tmp_path_factory.mktemp("faults") / "output_faults.so"
     source = ROOT / "Tests" / "c" / "faults" / "output_faults.c"
     subprocess.run(
         ["cc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True

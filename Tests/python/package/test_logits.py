@@ -80,13 +80,21 @@ def test_wrong_windows(tiny):
         (([[1] * 129],), "window_lengths has 129 at 0, but must have 1 to 128"),
         (([[1, 197]],), "ids has 197 at 1, but must have 0 to 196"),
         (([[1, -1]],), "ids has -1 at 1"),
-        (([[1 << 32]],), "out of range"),
+        (([[1], [1 << 32]],), "windows[1] is [4294967296], which has a number out of range"),
         (([[1]], [2]), "second_segments has 2 at 0"),
-        (([[1]], [-1]), "out of range"),
+        (([[1]], [-1]), "second_segments is [-1], which has a number out of range"),
         (([[1]], []), "second_segments must have one entry per window"),
     ]:
         with pytest.raises(bertqa.InvalidArgument, match=re.escape(message)) as caught:
             tiny.logits(*arguments)
         assert caught.value.argument in (None, message.split()[0])
     assert tiny.logits([bytes([2, 5, 3])], bytes([2])) == tiny.logits([[2, 5, 3]], [2])
-    assert tiny.logits([]) == []
+    assert tiny.logits([]) == tiny.logits([], []) == []
+    for arguments, message in [
+        ((5,), "windows is 5, but must be a list of lists"),
+        (([5],), "windows has 5, but must be a list of lists"),
+        (([[1], ["a"]],), "windows[1] is ['a'], but must be a list of token ids"),
+        (([[1]], 5), "second_segments is 5, but must be a list of indices"),
+    ]:
+        with pytest.raises(TypeError, match=re.escape(message)):
+            tiny.logits(*arguments)

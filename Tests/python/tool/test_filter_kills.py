@@ -9,12 +9,7 @@ import subprocess
 import pytest
 
 from conftest import FIXTURES, TOOL
-from filtering import DONE, KILLS, RECORD, TOKENS, environment, fault_library, run, run_with
-
-
-@pytest.fixture(scope="module")
-def faults(tmp_path_factory):
-    return fault_library(tmp_path_factory.mktemp("faults"))
+from filtering import DONE, KILLS, RECORD, TOKENS, environment, fault_library, run, run_with  # noqa: F401
 
 
 class Job:

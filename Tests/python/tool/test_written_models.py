@@ -10,14 +10,9 @@ import signal
 import pytest
 
 from conftest import FIXTURES
-from filtering import KILLS, fault_library, run, run_with, start
+from filtering import KILLS, fault_library, run, run_with, start  # noqa: F401
 
 TEXTS = [("the pump leaks water again", "repair"), ("please reset my old password", "account")]
-
-
-@pytest.fixture(scope="module")
-def faults(tmp_path_factory):
-    return fault_library(tmp_path_factory.mktemp("faults"))
 
 
 def contents(directory):

@@ -1,13 +1,14 @@
 """Context: a loaded model."""
 
 import ctypes
+import itertools
 import os
 from array import array
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _abi
 from ._answer import AnswerMethods
-from ._call import ON_LOG, Call, function, index, int32, integer, switch
+from ._call import ON_LOG, Call, function, index, int32, integer, numbers, switch
 from ._classify import ClassifyMethods
 from ._embed import EmbedMethods
 from ._entities import EntitiesMethods
@@ -17,7 +18,7 @@ from ._native import library, text_at
 from ._results import ModelInfo, Tokens
 from ._sequence import SequenceMethods
 from ._sequence_results import SequenceInfo
-from ._text import as_bytes, as_text, encoded, path_bytes, spans
+from ._text import as_bytes, as_text, elements, encoded, path_bytes, spans
 from ._value import Text
 
 if TYPE_CHECKING:
@@ -230,33 +231,27 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         options: see help(bertqa.CallOptions).
         """
         handle = self._opened()
-        if second_segments is not None and len(second_segments) != len(windows):
-            raise InvalidArgument("second_segments must have one entry per window")
-        try:
-            # Of iterators: of bytes themselves, an array takes each group of four as one number.
-            ids = array("i")
-            for window in windows:
-                ids.extend(array("i", iter(window)))
-            segments = None if second_segments is None else array("Q", iter(second_segments))
-        except OverflowError as error:
-            raise InvalidArgument(f"an id or second segment is out of range: {error}") from None
-        except TypeError as error:
-            raise TypeError(
-                f"windows must be lists of ids, and second_segments a list of indices: {error}"
-            ) from None
+        given = elements(windows, "windows", "a list of lists of token ids", lambda one: isinstance(one, Iterable))
+        given = [numbers(one, "i", f"windows[{item}]", "a list of token ids") for item, one in enumerate(given)]
+        segments = None
+        if second_segments is not None:
+            segments = numbers(second_segments, "Q", "second_segments", "a list of indices")
+            if len(segments) != len(given):
+                raise InvalidArgument("second_segments must have one entry per window")
+        ids = array("i", itertools.chain.from_iterable(given))
         count = len(ids)
         start, end = (ctypes.c_float * count)(), (ctypes.c_float * count)()
-        sizes = ctypes.c_size_t * len(windows)
+        sizes = ctypes.c_size_t * len(given)
         call = Call(options, _abi.LogitsOptions())
         call.check(
             library().logits(
                 handle.pointer, (ctypes.c_int32 * count).from_buffer(ids), count,
-                sizes(*map(len, windows)), None if segments is None else sizes.from_buffer(segments),
-                len(windows), call.pointer, start, end,
+                sizes(*map(len, given)), None if segments is None else sizes.from_buffer(segments),
+                len(given), call.pointer, start, end,
             )
         )  # fmt: skip
         result, first = [], 0
-        for window in windows:
+        for window in given:
             last = first + len(window)
             result.append((start[first:last], end[first:last]))
             first = last

@@ -26,7 +26,7 @@ final class DeadLetters {
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw FileWriting.failed(shown, errno) }
     isRegularFile = status.st_mode & S_IFMT == S_IFREG
-    isNamed = isRegularFile && status.st_nlink > 0
+    isNamed = isRegularFile && FileWriting.hasName(descriptor)
     guard isRegularFile else { return }
     let lock =
       isResumable

@@ -28,8 +28,8 @@ public struct AnswerOptions: BatchOptions, Sendable {
   public var handlesImpossibleAnswer = false
 
   /// Extends answers to whole words and whole expressions, such as an e-mail address or a number with its unit, and
-  /// omits those without a letter, digit or symbol (`align_to_words`). false: the model's spans, of whole characters
-  /// and without white space around them.
+  /// omits those with a blank line or without a letter, digit or symbol (`align_to_words`). false: the model's spans,
+  /// of whole characters and without white space around them.
   public var alignsToWords = true
 
   /// The maximum number of windows to read, over all documents of the question (`max_windows`): those that match the

@@ -17,7 +17,7 @@ struct ScoredSpan: Equatable {
 ///
 /// Candidates are the spans of at most `maxLength` tokens that lie in one window. The best score of each
 /// start token is computed once, O(tokens · maxLength); a query then takes O(interval + maxLength²).
-/// Only spans with a token that has content are candidates.
+/// Only spans with a token that has content are candidates, and of those aligned to words only spans without a blank line.
 struct SpanSearch {
   /// Consecutive tokens that the windows read so far cover without a gap. No candidate crosses its borders.
   struct Run {
@@ -31,17 +31,22 @@ struct SpanSearch {
   private(set) var runs: [Run] = []
   /// The best score of the candidates that start at a token; -∞ if none does.
   private var rowMaxima: [Float] = []
-  /// The number of tokens from each start to the first with content; `noContent` if there is none. Empty if all have
-  /// content.
-  private var contentDistances: [Int32] = []
+  /// Where the candidates of each start end. Empty if every span is a candidate.
+  private var ends: [Ends] = []
   /// The best score of all spans, candidates or not; -∞ if there is none.
   private(set) var highestScore = -Float.infinity
 
-  private static let noContent = Int32.max
+  /// The last tokens of a start's candidates, counted from the start: at least the first token with content, and less
+  /// than the first token behind a blank line.
+  private struct Ends {
+    var content = Int32.max
+    var blankLine = Int32.max
+  }
 
   /// - Parameters:
   ///   - document: whose tokens have content; nil: every span is a candidate.
-  ///   - alignsToWords: true if a token has the content of its word. Otherwise anything but white space is content.
+  ///   - alignsToWords: true if a token has the content of its word, and no candidate crosses a blank line. Otherwise
+  ///     anything but white space is content.
   init(
     logits: WindowLogits, maxLength: Int, document: PreparedDocument? = nil, alignsToWords: Bool = true,
     _ monitor: CallMonitor
@@ -63,41 +68,53 @@ struct SpanSearch {
     try fillRowMaxima(monitor)
     highestScore = rowMaxima.max() ?? -.infinity
     guard let document else { return }
-    contentDistances = try [Int32](repeating: Self.noContent, count: rowCount, monitor)
+    ends = try [Ends](repeating: Ends(), count: rowCount, monitor)
     for run in runs {
-      try fillContentDistances(of: run, document, alignsToWords, monitor)
-      try leaveOutStartsWithoutContent(of: run, monitor)
+      try fillEnds(of: run, document, alignsToWords, monitor)
+      try leaveOutOtherEnds(of: run, monitor)
     }
   }
 
   /// Proceeds word by word from the end, because an answer has whole words.
-  private mutating func fillContentDistances(
+  private mutating func fillEnds(
     of run: Run, _ document: PreparedDocument, _ alignsToWords: Bool, _ monitor: CallMonitor
   ) throws(BertQAError) {
     let shift = run.firstRow - run.tokens.lowerBound
+    let finder = SentenceFinder(text: document.text)
     var last = run.tokens.upperBound - 1
-    var next: Int?
+    var content: Int?
+    var blankLine: Int?
+    // Where the words behind begin that have bytes.
+    var behind: Int?
     while last >= run.tokens.lowerBound {
       try monitor.check()
       let first = alignsToWords ? document.firstTokenOfWord(last) : last
       let bytes = document.bytes(
         ofTokens: first, through: alignsToWords ? document.lastTokenOfWord(last) : last)
+      if alignsToWords, bytes.count > 0 {
+        // Words may share bytes where one character makes several of them.
+        if let behind, bytes.end < behind, finder.hasBlankLine(in: bytes.end..<behind) {
+          blankLine = last + 1
+        }
+        behind = bytes.start
+      }
       let hasContent =
         alignsToWords ? try AnswerContent.isPresent(in: bytes, of: document.text, monitor) : bytes.count > 0
       for token in (max(first, run.tokens.lowerBound)...last).reversed() {
-        if hasContent { next = token }
-        if let next { contentDistances[token + shift] = Int32(clamping: next - token) }
+        if hasContent { content = token }
+        if let content { ends[token + shift].content = Int32(clamping: content - token) }
+        if let blankLine { ends[token + shift].blankLine = Int32(clamping: blankLine - token) }
       }
       last = first - 1
     }
   }
 
-  /// Such starts have only the candidates that reach a token with content.
-  private mutating func leaveOutStartsWithoutContent(
-    of run: Run, _ monitor: CallMonitor
-  ) throws(BertQAError) {
+  /// Corrects the scores of the starts from which not every span is a candidate.
+  private mutating func leaveOutOtherEnds(of run: Run, _ monitor: CallMonitor) throws(BertQAError) {
     let shift = run.firstRow - run.tokens.lowerBound
-    for token in run.tokens where contentDistances[token + shift] > 0 {
+    for token in run.tokens {
+      let ends = ends[token + shift]
+      if ends.content == 0, ends.blankLine >= maxLength { continue }
       try monitor.check()
       rowMaxima[token + shift] =
         bestSpan(from: token, of: run, limit: run.tokens.upperBound)?.score ?? -.infinity
@@ -177,14 +194,15 @@ struct SpanSearch {
   /// The best candidate that starts at `first` and ends before `limit`.
   private func bestSpan(from first: Int, of run: Run, limit: Int) -> ScoredSpan? {
     var best: ScoredSpan?
-    let distance =
-      contentDistances.isEmpty ? 0 : Int(contentDistances[first + run.firstRow - run.tokens.lowerBound])
-    guard distance < maxLength else { return nil }
+    let ends = ends.isEmpty ? Ends(content: 0) : ends[first + run.firstRow - run.tokens.lowerBound]
+    let length = min(maxLength, Int(ends.blankLine))
+    let distance = Int(ends.content)
+    guard distance < length else { return nil }
     for index in logits.windows(containing: first) {
       let window = logits.windows[index]
       let shift = logits.offsets[index] - window.firstToken
       let start = logits.start[first + shift]
-      let end = min(first + maxLength, limit, window.endToken)
+      let end = min(first + length, limit, window.endToken)
       guard first + distance < end else { continue }
       for last in (first + distance)..<end {
         let score = start + logits.end[last + shift]

@@ -191,7 +191,7 @@ struct ReferenceSearch {
     }
   }
 
-  /// nil if the span has no content.
+  /// nil if the span has no content, or a blank line.
   private static func candidate(_ span: [Int], _ scores: Scores, _ asked: Asked) -> Candidate? {
     var (first, last) = (span[0], span[1])
     if asked.options.alignsToWords {
@@ -201,13 +201,16 @@ struct ReferenceSearch {
     let tokens = TextRange(start: Int(asked.tokens.starts[first]), end: Int(asked.tokens.ends[last]))
     var bytes = tokens
     var text = tokens.text(in: asked.document)
-    if asked.options.alignsToWords, text.allSatisfy({ ".? \u{FFFD}".contains($0) }) { return nil }
-    while asked.options.alignsToWords, text.hasPrefix(". ") {
+    if asked.options.alignsToWords {
+      if text.allSatisfy({ ".? \n\u{FFFD}".contains($0) }) || text.contains("\n\n") { return nil }
+    }
+    while asked.options.alignsToWords, text.hasPrefix(". ") || text.hasPrefix(".\n") {
       text.removeFirst(2)
       bytes = TextRange(start: bytes.start + 2, end: bytes.end)
     }
-    let inner = text.lowercased().drop { $0 == "." }.reversed().drop { $0 == "." }
-    let normalized = inner.isEmpty ? text.lowercased() : String(inner.reversed())
+    text = text.lowercased().replacingOccurrences(of: "\n", with: " ")
+    let inner = text.drop { $0 == "." }.reversed().drop { $0 == "." }
+    let normalized = inner.isEmpty ? text : String(inner.reversed())
     return Candidate(tokens: tokens, bytes: bytes, text: normalized, scores: scores)
   }
 

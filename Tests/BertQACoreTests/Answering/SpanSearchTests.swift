@@ -9,7 +9,10 @@ import Testing
 
   static func randomDocument(_ words: Int, _ random: inout SeededGenerator) -> String {
     let choice = ["a", "bx", "cxy", "ayxyx", "b.", "½", "ß", "ßx", "unknown", "a\u{FFFD}", ".", "c"]
-    return (0..<words).map { _ in choice.randomElement(using: &random)! }.joined(separator: " ")
+    let spaces = [" ", " ", " ", "\n", "\n\n"]
+    return (0..<words).map { _ in
+      choice.randomElement(using: &random)! + spaces.randomElement(using: &random)!
+    }.joined()
   }
 
   static func check(
@@ -149,6 +152,20 @@ import Testing
     let result = try QuestionAnswerer(Self.tokenizer, model).ask("who", "a ( b )", options)
     #expect(result.answers[0].score == 18)
     #expect(result.answers[0].bytes.text(in: "a ( b )") == "b")
+  }
+
+  @Test(arguments: ["\n\n", "\n \t\n", "\r\n\r\n", "\u{2029}", "\u{FFFD}\n\n"])
+  func anAnswerDoesNotCrossABlankLine(_ gap: String) throws {
+    // The best start is "b", the best end "c".
+    let model = FakeModel { _, position in position == 4 ? (9, 0) : position == 5 ? (0, 9) : (0, 0) }
+    func answer(_ document: String, aligned: Bool = true) throws -> String? {
+      let options = AnswerOptions.with { $0.alignsToWords = aligned }
+      let result = try QuestionAnswerer(Self.tokenizer, model).ask("who", document, options)
+      return result.answers.first?.bytes.text(in: document)
+    }
+    #expect(try answer("a b\(gap)c x") == "b")
+    #expect(try answer("a b\(gap)c x", aligned: false) == "b\(gap)c")
+    #expect(try answer("a b\r\nc x") == "b\r\nc")
   }
 
   @Test func aDocumentOfPunctuationHasNoAnswer() throws {

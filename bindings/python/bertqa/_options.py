@@ -46,8 +46,8 @@ class AnswerOptions(CallOptions, total=False):
         remaining window is likely to answer better, at most 7 (more if there are 128 or more), or all if none has a
         word of the question; with doc_stride: all.
     handle_impossible_answer: return no answer if is_impossible is set; default False.
-    align_to_words: answers have whole words, addresses, paths, numbers with units and abbreviations, and are not only
-        punctuation (docs/answers.md); default True. False: the model's own spans.
+    align_to_words: answers have whole words, addresses, paths, numbers with units and abbreviations, do not cross blank
+        lines, and are not only punctuation (docs/answers.md); default True. False: the model's own spans.
     no_answer_threshold: the question counts as impossible if the gap is below this, any number; default: the model's
         own, which rises with the number of windows if doc_stride is set.
     partial: True: timeout and cancel end the reading, and the result is that of the windows read so far; its stop

@@ -124,9 +124,7 @@ extension SentenceFinder {
   private func sentenceEnd(at position: Int, content: Int, limit: Int) -> Boundary {
     let first = UTF8Codec.decode(text, at: position)
     if Self.isLineBreak(first.scalar) {
-      if first.scalar == 0x2029 || isBlankLine(behind: position, limit: limit)
-        || separatesLines(position, content: content, limit: limit)
-      {
+      if endsParagraph(position, limit: limit) || separatesLines(position, content: content, limit: limit) {
         return .end(position)
       }
       return .none(next: position + first.size)
@@ -204,9 +202,24 @@ extension SentenceFinder {
     return unit.scalar > 0x3000 && (category == .openPunctuation || category == .initialPunctuation)
   }
 
-  private func isBlankLine(behind lineBreak: Int, limit: Int) -> Bool {
-    var next = lineBreak + UTF8Codec.decode(text, at: lineBreak).size
-    if text[lineBreak] == 0x0D, next < limit, text[next] == 0x0A { next += 1 }
+  /// True if the text between two words has a blank line. Only its first part is searched.
+  func hasBlankLine(in range: Range<Int>) -> Bool {
+    let limit = min(range.upperBound, range.lowerBound + CallPoll.textInterval)
+    var position = range.lowerBound
+    while position < limit {
+      let unit = UTF8Codec.decode(text, at: position)
+      if Self.isLineBreak(unit.scalar), endsParagraph(position, limit: limit) { return true }
+      position += unit.size
+    }
+    return false
+  }
+
+  /// True for a paragraph separator, and for a line break before a blank line.
+  private func endsParagraph(_ lineBreak: Int, limit: Int) -> Bool {
+    let unit = UTF8Codec.decode(text, at: lineBreak)
+    if unit.scalar == 0x2029 { return true }
+    var next = lineBreak + unit.size
+    if unit.scalar == 0x0D, next < limit, text[next] == 0x0A { next += 1 }
     while next < limit {
       let unit = UTF8Codec.decode(text, at: next)
       if Self.isLineBreak(unit.scalar) { return true }

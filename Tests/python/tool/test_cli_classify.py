@@ -222,6 +222,17 @@ def test_labels_are_numbers_and_truth_values_as_they_are_spelled(tmp_path):
     assert report["labels"] == ["1", "1.50", "true", "x"]
 
 
+def test_labels_are_compared_by_their_bytes(tmp_path):
+    """Labels that look alike are not the same, in the holdout neither."""
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    data = jsonl([(item["text"], composed if item["label"] == "sport" else decomposed) for item in NEWS])
+    path = tmp_path / "held.jsonl"
+    path.write_bytes(data)
+    [report] = run_json("train-classifier", "--folds=2", "--holdout", path, "-o", tmp_path / "a", input=data)
+    assert report["labels"] == report["holdout"]["labels"] == [decomposed, composed]
+    assert report["holdout"]["label_text_counts"] == report["label_text_counts"]
+
+
 def test_leftovers_of_killed_runs_are_removed(tmp_path):
     process = subprocess.Popen(["true"])
     process.wait()

@@ -233,6 +233,19 @@ def test_labels_are_compared_by_their_bytes(tmp_path):
     assert report["holdout"]["label_text_counts"] == report["label_text_counts"]
 
 
+def test_labels_in_another_encoding_are_refused(tmp_path):
+    """Repaired, these two would be one."""
+    data = jsonl(DATA) + b'{"text":"one","label":"caf\xe9"}\n{"text":"two","label":"caf\xe8"}\n'
+    message = run("train-classifier", "--folds=0", "-o", tmp_path / "a", input=data, code=3)[1]
+    assert "line 5: the label is not valid UTF-8: --encoding NAME reads another encoding" in message
+    assert not (tmp_path / "a").exists()
+    arguments = ["train-classifier", "--folds=0", "-o"]
+    [report] = run_json(*arguments, tmp_path / "b", "--on-error=skip", input=data)
+    assert (report["labels"], report["skipped_count"]) == (["colour", "number"], 2)
+    [report] = run_json(*arguments, tmp_path / "c", "--encoding=latin1", input=data)
+    assert report["labels"][:2] == ["caf\u00e8", "caf\u00e9"]
+
+
 def test_leftovers_of_killed_runs_are_removed(tmp_path):
     process = subprocess.Popen(["true"])
     process.wait()

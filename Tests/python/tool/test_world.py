@@ -94,6 +94,22 @@ def test_every_command_that_reads_texts_reads_encodings(tmp_path):
     assert "--encoding takes a name that 'iconv -l' lists" in error
 
 
+def test_letters_that_wait_for_their_marks(tmp_path):
+    """A decoder of Vietnamese holds a letter back until it has read what follows, which may be the end or invalid."""
+    redact, encoding = ["--patterns=ip", "--redact"], "--encoding=cp1258"
+    text = "Vi\u00ea\u0323t Nam".encode("cp1258")
+    (tmp_path / "a").write_bytes(text)
+    assert run("entities", *redact, encoding, "-f", tmp_path / "a")[0].removesuffix(b"\n") == text
+    filtered = ["filter", "--task=entities", *redact, encoding]
+    assert run(*filtered, input=b'{"text":"a"}')[0] == b'{"text":"a","bertqa":"a"}\n'
+    assert run(*filtered, "--format=csv", input=b"id,text\n1,ab")[0].splitlines()[1] == b"1,ab,ab,"
+    invalid = b'{"text":"ab\x8acd"}\n'
+    assert run(*filtered, "--on-error=pass", input=invalid, code=1)[0] == invalid
+    (tmp_path / "b").write_bytes(b"ab\x8acd")
+    tokens = run("tokenize", encoding, "-f", tmp_path / "b")[0]
+    assert tokens == run("tokenize", "ab\ufffdcd")[0]
+
+
 def test_a_classifier_is_trained_on_any_encoding(tmp_path):
     rows = [("größer schöner besser", "gut"), ("übel kaputt ärger", "schlecht")] * 10
     table = "text,label\n" + "".join(f"{text},{label}\n" for text, label in rows)

@@ -167,6 +167,11 @@ def test_redaction(tagger):
 
     crossing = [entity("C", 3, 8), entity("B", 0, 4), entity("A", 0, 3), entity("D", 8, 10)]
     assert bertqa.redact("0123456789", crossing) == "[B][D]"
+    # One without a character stands before the one that it lies in, which is still replaced as a whole.
+    accented = "ae\u0301\u0302b".encode()
+    inside = entity("A", 3, 3)
+    assert bertqa.redact(accented, [inside]) == b"a[A]" + accented[1:]
+    assert bertqa.redact(accented, [inside, entity("B", 4, 6)]) == b"a[A][B]b"
     with pytest.raises(bertqa.InvalidArgument):
         bertqa.redact("0123", [entity("A", 2, 5)])
     for text, replacement in (MAIL, b"*"), (MAIL.encode(), "*"):

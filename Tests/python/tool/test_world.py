@@ -1,6 +1,8 @@
 """Real-world inputs of Tests/world through the tool."""
 
 import gzip
+import os
+import resource
 import subprocess
 import sys
 
@@ -77,6 +79,21 @@ def test_documents_of_any_form_are_answered(tmp_path):
     ansi.write_bytes(document.encode("cp1252"))
     assert run(*question, "--encoding=cp1252", ansi)[0].replace(f'"{ansi}"'.encode(), b"FILE") == alone + b"\n"
     assert "cannot be decompressed at byte" in run(*question, input=files["gzip"][:-8] + bytes(8), code=3)[1][0]
+
+
+def test_a_text_that_does_not_fit_into_memory_in_utf_8(tmp_path):
+    path = tmp_path / "zeros"
+    path.touch()
+    os.truncate(path, 256 << 20)
+    limit = (256 + 96) << 20
+    result = subprocess.run(
+        [TOOL, "classify", "--force", "--encoding=UTF-16LE", "-f", path],
+        capture_output=True,
+        env=environment(),
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert (result.returncode, result.stdout) == (4, b"") and b"not enough memory for" in result.stderr
 
 
 def test_every_command_that_reads_texts_reads_encodings(tmp_path):

@@ -7,14 +7,14 @@ final class EntityListHandle: Handle {
   let entities: CArray<bertqa_entity>
   let summary: CArray<bertqa_entities_summary>
   /// The storage of the entities' labels and of the names of rules and checks, each once.
-  private let names: [String: CString]
+  private let names: [ExactString: CString]
 
   init(_ list: EntityList, _ monitor: CallMonitor) throws(BertQAError) {
     self.list = list
-    var names: [String: CString] = [:]
+    var names: [ExactString: CString] = [:]
     for entity in list.entities {
       for name in [entity.label, entity.reason?.rule, entity.reason?.checksum] {
-        if let name, names[name] == nil { names[name] = CString(name) }
+        if let name, names[ExactString(name)] == nil { names[ExactString(name)] = CString(name) }
       }
     }
     self.names = names
@@ -27,10 +27,10 @@ final class EntityListHandle: Handle {
 }
 
 extension bertqa_entity {
-  fileprivate init(_ entity: Entity, _ names: [String: CString]) {
+  fileprivate init(_ entity: Entity, _ names: [ExactString: CString]) {
     self.init()
     struct_size = MemoryLayout<Self>.size
-    let label = names[entity.label]
+    let label = names[ExactString(entity.label)]
     self.label = label?.pointer
     label_length = label?.count ?? 0
     bytes = bertqa_range(entity.bytes)
@@ -38,8 +38,8 @@ extension bertqa_entity {
     utf16 = bertqa_range(entity.utf16)
     score = entity.score
     guard let reason = entity.reason else { return }
-    rule = names[reason.rule]?.pointer
-    checksum = reason.checksum.flatMap { names[$0]?.pointer }
+    rule = names[ExactString(reason.rule)]?.pointer
+    checksum = reason.checksum.flatMap { names[ExactString($0)]?.pointer }
     if let place = reason.context { context = bertqa_range(place) }
   }
 }

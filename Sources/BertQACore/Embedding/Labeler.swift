@@ -26,15 +26,15 @@ public final class Labeler: Sendable {
       throw BertQAError(
         .invalidArgument, argument: "examples", "is empty; pass at least one example for each label")
     }
-    var ids: [LabelBytes: Int] = [:]
+    var ids: [ExactString: Int] = [:]
     // Reserved at once, because growing rehashes all of them.
-    try Memory.require(2 * examples.count, of: (LabelBytes, Int).self)
+    try Memory.require(2 * examples.count, of: (ExactString, Int).self)
     ids.reserveCapacity(examples.count)
     var labels: [String] = []
     var embed = options.embed
     embed.call = embed.call.withOneLedger
     let monitor = CallMonitor(embed.call)
-    try monitor.hold(2 * examples.count, of: (LabelBytes, Int).self)
+    try monitor.hold(2 * examples.count, of: (ExactString, Int).self)
     var labelOfExample = try [Int](checkedCapacity: examples.count, monitor)
     for (index, example) in examples.enumerated() {
       if index % Self.pollInterval == 0 {
@@ -46,7 +46,7 @@ public final class Labeler: Sendable {
           .invalidArgument, argument: "label", example.label.isEmpty ? "is empty" : "contains a NUL"
         ).of(item: index, in: "examples")
       }
-      let label = LabelBytes(label: example.label)
+      let label = ExactString(example.label)
       let id = ids[label] ?? labels.count
       if id == labels.count {
         ids[label] = id
@@ -134,15 +134,4 @@ public struct LabelerOptions: Sendable {
   public var embed = EmbedOptions()
 
   public init() {}
-}
-
-/// A label compared by its bytes: String treats canonically equivalent texts as equal.
-private struct LabelBytes: Hashable {
-  let label: String
-
-  static func == (a: Self, b: Self) -> Bool { a.label.utf8.elementsEqual(b.label.utf8) }
-
-  func hash(into hasher: inout Hasher) {
-    for byte in label.utf8 { hasher.combine(byte) }
-  }
 }

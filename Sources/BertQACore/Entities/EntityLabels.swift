@@ -16,10 +16,10 @@ struct EntityLabels: Sendable {
   var count: Int { labels.count }
 
   init(_ names: [String]) {
-    var numbers: [String: Int] = [:]
+    var numbers: [ExactString: Int] = [:]
     for name in names {
       let hasPrefix = name.hasPrefix("B-") || name.hasPrefix("I-")
-      let tag = hasPrefix ? String(name.dropFirst(2)) : name
+      let tag = ExactString(hasPrefix ? String(name.dropFirst(2)) : name)
       let number = numbers[tag, default: numbers.count]
       numbers[tag] = number
       // transformers groups by the tag, but names a group by the part of the label after its first hyphen.
@@ -37,8 +37,8 @@ struct EntityLabels: Sendable {
 
   /// Returns, for each label, the lowest score of entities that start with it; nil if the result includes none of them.
   func thresholds(_ options: EntityOptions, _ aggregation: TokenAggregation) throws(BertQAError) -> [Float?] {
-    for (index, name) in options.labels.enumerated() {
-      guard !labels.contains(where: { $0.name == name || $0.group == name }) else { continue }
+    let names = Set(labels.flatMap { [ExactString($0.name), ExactString($0.group)] })
+    for (index, name) in options.labels.enumerated() where !names.contains(ExactString(name)) {
       var known: [String] = []
       for label in labels where !known.contains(label.group) { known.append(label.group) }
       throw BertQAError(
@@ -46,20 +46,22 @@ struct EntityLabels: Sendable {
         "has \(quoted(name)) at \(index), but the model's labels are "
           + known.prefix(32).map(quoted).joined(separator: ", "))
     }
-    var wanted: [String: Float] = [:]
-    for (index, name) in options.labels.enumerated() where wanted[name] == nil {
-      wanted[name] = options.threshold(ofLabelAt: index)
+    var wanted: [ExactString: Float] = [:]
+    for (index, name) in options.labels.enumerated() where wanted[ExactString(name)] == nil {
+      wanted[ExactString(name)] = options.threshold(ofLabelAt: index)
     }
     // "I-PER" selects entities of "PER", unless each token is an entity.
     if aggregation != .none {
-      for label in labels where wanted[label.group] == nil { wanted[label.group] = wanted[label.name] }
+      for label in labels where wanted[ExactString(label.group)] == nil {
+        wanted[ExactString(label.group)] = wanted[ExactString(label.name)]
+      }
     }
-    let ignored = Set(options.ignoredLabels)
+    let ignored = Set(options.ignoredLabels.map { ExactString($0) })
     return labels.indices.map { id in
-      let title = title(id, aggregation)
+      let title = ExactString(title(id, aggregation))
       if wanted.isEmpty { return ignored.contains(title) ? nil : options.threshold }
       if ignored.contains(title), wanted[title] == nil { return nil }
-      return wanted[title] ?? wanted[labels[id].group]
+      return wanted[title] ?? wanted[ExactString(labels[id].group)]
     }
   }
 }

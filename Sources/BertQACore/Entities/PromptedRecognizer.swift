@@ -57,8 +57,8 @@ struct PromptedRecognizer: EntityFinder {
     var prompt = Prompt(
       labels: [], template: tokenizer.template,
       rules: SpanSelection.Rules(thresholds: [], isNested: options.isNested))
-    var seen: Set<String> = []
-    for (index, label) in options.labels.enumerated() where seen.insert(label).inserted {
+    var seen: Set<ExactString> = []
+    for (index, label) in options.labels.enumerated() where seen.insert(ExactString(label)).inserted {
       try monitor.check()
       guard !label.unicodeScalars.allSatisfy({ CharacterClass.isWhiteSpace($0.value) }) else {
         throw BertQAError(.invalidArgument, argument: "labels", "has a label without a word at \(index)")

@@ -86,9 +86,8 @@ package struct Redaction {
     for (count, one) in order.enumerated() {
       if count % CallPoll.elementInterval == 0 { try monitor.check() }
       let entity = lists[Int(one.list)][Int(one.index)]
-      let isEmpty = entity.bytes.count == 0
-      let start = isEmpty ? entity.bytes.start : edges.clusterStart(entity.bytes.start)
-      let end = isEmpty ? start : edges.clusterEnd(entity.bytes.end)
+      let start = edges.clusterStart(entity.bytes.start)
+      let end = entity.bytes.count == 0 ? start : edges.clusterEnd(entity.bytes.end)
       if let last = place?.range, start < last.upperBound {
         place?.range = last.lowerBound..<max(last.upperBound, end)
       } else {

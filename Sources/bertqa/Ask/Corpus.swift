@@ -39,8 +39,8 @@ final class AskedText {
 
   convenience init(name: String, _ text: InputText) { self.init(.named(name), text) }
 
-  convenience init(_ passage: CollectionPassage) {
-    self.init(.passage(passage), InputText(copying: passage.text))
+  convenience init(_ passage: CollectionPassage) throws(ToolError) {
+    self.init(.passage(passage), try InputText(copying: passage.text))
   }
 
   /// The column that tells where an answer is: the text's name, or the place in a collection.
@@ -126,6 +126,7 @@ struct CollectionCorpus: Corpus {
     collection.database.limit(deadline: call.deadline)
     let found = try collection.search(
       question, count: passageCount, filter, embedder, command: AskCommand.invocation, call: call)
-    return AskedTexts(texts: found.hits.map { AskedText($0.passage) }, search: found.search)
+    let texts = try found.hits.map { hit throws(ToolError) in try AskedText(hit.passage) }
+    return AskedTexts(texts: texts, search: found.search)
   }
 }

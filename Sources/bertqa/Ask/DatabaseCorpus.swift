@@ -177,7 +177,7 @@ final class DatabaseCorpus: Corpus {
       for (index, column) in columns.enumerated() {
         guard let text = rows.text(Int32(index + 1)) else { continue }
         let name = "\(database.path), \(table) \(id)\(columns.count > 1 ? ", \(column)" : "")"
-        texts.append(AskedText(name: name, InputText(copying: text)))
+        texts.append(AskedText(name: name, try InputText(copying: text)))
       }
     }
     // A record that matches has a word, so at least one column must have text.

@@ -128,7 +128,7 @@ struct PredictCommand: Command {
   private func rank(_ model: ModelChoice, to output: Output) throws(ToolError) -> ExitCode {
     if arguments.operands.isEmpty { throw arguments.usage("--rank needs the TEXT that is to be continued") }
     let context = try model.load()
-    let prefix = InputText(joining: arguments.operands)
+    let prefix = try InputText(joining: arguments.operands)
     let reading = try InputText.Reading(arguments)
     var files = TextSource.files(arguments, reading)
     if files.isEmpty { files = [TextSource(file: .standardInput, reading)] }

@@ -41,7 +41,7 @@ struct SearchCommand: Command {
     guard arguments.operands.count > 1 else {
       throw arguments.usage(arguments.operands.isEmpty ? "no DB was given" : "no TEXT was given")
     }
-    let text = InputText(joining: Array(arguments.operands.dropFirst()))
+    let text = try InputText(joining: Array(arguments.operands.dropFirst()))
     if PlainText.isBlank(text.bytes) { throw arguments.usage("TEXT is empty") }
     let filter = try DocumentFilter(arguments)
     let collection = try PassageCollection(reading: arguments.operands[0].string)

@@ -351,6 +351,10 @@ struct TrainClassifierCommand: Command {
   private static func name(
     of label: UnsafeBufferPointer<UInt8>
   ) throws(RecordProblem) -> (trimmed: String, hadSpace: Bool) {
+    // Repaired, different labels could become one.
+    guard label.isValidUTF8 else {
+      throw RecordProblem(.invalidRecord, "the label is \((nil as TextEncoding?).flaw)")
+    }
     let name = String(decoding: label, as: UTF8.self)
     let trimmed = PlainText.trimmed(name)
     if trimmed.isEmpty { throw RecordProblem(.wrongType, "the label is empty") }

@@ -1,12 +1,14 @@
-import Glibc
+import BertQACore
 
 /// A complete text in memory.
 final class InputText {
-  let bytes: UnsafeBufferPointer<UInt8>
+  private let buffer: ByteBuffer
   /// The encoding of the file; nil for UTF-8.
   let encoding: TextEncoding?
   /// True if all bytes of the file were valid in its encoding.
   private(set) var isDecodable = true
+
+  var bytes: UnsafeBufferPointer<UInt8> { buffer.bytes }
 
   /// The library's maximum size of a text in bytes: 2 GiB less one.
   static let limit = Int(Int32.max)
@@ -45,30 +47,25 @@ final class InputText {
   /// refer to the UTF-8 text.
   init(_ name: ArgumentText, _ reading: Reading) throws(ToolError) {
     let input = try Self.open(name)
-    let read = try Self.read(input, capacity: max((input.size ?? 0) + 1, 1 << 12))
-    let form: TextForm
-    do throws(ToolError) {
-      form = try reading.form(read, input.shown)
-    } catch {
-      free(UnsafeMutableRawPointer(mutating: read.baseAddress))
-      throw error
-    }
+    let read = try Self.read(input)
+    let form = try reading.form(read.bytes, input.shown)
     if let encoding = reading.encoding {
-      self.encoding = encoding.isUTF8 ? nil : encoding.resolved(by: read)
+      self.encoding = encoding.isUTF8 ? nil : encoding.resolved(by: read.bytes)
     } else if case .utf16 = form {
-      encoding = TextEncoding("UTF-16")?.resolved(by: read)
+      encoding = TextEncoding("UTF-16")?.resolved(by: read.bytes)
       report("note: \(input.shown) is UTF-16 and was converted: ranges count in UTF-8")
     } else {
       encoding = nil
     }
     guard let encoding else {
-      bytes = read
+      buffer = read
       return
     }
-    let decoded = encoding.decoded(read)
-    isDecodable = decoded.isValid
-    bytes = Self.copy(decoded.text)
-    free(UnsafeMutableRawPointer(mutating: read.baseAddress))
+    let text = ByteBuffer()
+    isDecodable = try withExtendedLifetime(read) { () throws(ToolError) in
+      try encoding.decode(read.bytes) { part throws(ToolError) in try text.append(part) }
+    }
+    buffer = text
   }
 
   /// Throws if the size or the first bytes of a file show that it is no text. Reads no others.
@@ -88,58 +85,31 @@ final class InputText {
     return input
   }
 
-  /// Reads all of the input. The caller frees the memory.
-  private static func read(
-    _ input: Input, capacity: Int
-  ) throws(ToolError) -> UnsafeBufferPointer<UInt8> {
+  /// Reads all of the input.
+  private static func read(_ input: Input) throws(ToolError) -> ByteBuffer {
+    let buffer = ByteBuffer()
     // One spare byte lets the read that detects the end succeed without growing the buffer.
-    var capacity = capacity
-    var text = malloc(capacity)
-    var count = 0
-    do throws(ToolError) {
-      while let start = text {
-        let room = UnsafeMutableRawBufferPointer(start: start + count, count: capacity - count)
-        let read = try input.read(into: room)
-        if read == 0 { break }
-        count += read
-        if count > limit { throw tooLarge(input.shown) }
-        guard count == capacity else { continue }
-        capacity *= 2
-        text = realloc(start, capacity)
-        if text == nil { free(start) }
-      }
-    } catch {
-      free(text)
-      throw error
+    try buffer.reserve((input.size ?? 0) + 1)
+    while true {
+      let count = try input.read(into: buffer.rawRoom)
+      if count == 0 { return buffer }
+      buffer.extend(by: count)
+      if buffer.count > limit { throw tooLarge(input.shown) }
+      try buffer.reserve(1)
     }
-    guard let text else {
-      throw ToolError(.resources, "not enough memory to read \(input.shown): split it")
-    }
-    return UnsafeBufferPointer(start: UnsafePointer(text.assumingMemoryBound(to: UInt8.self)), count: count)
-  }
-
-  /// Copies the bytes. The caller frees the memory.
-  private static func copy(_ bytes: [UInt8]) -> UnsafeBufferPointer<UInt8> {
-    let copy = malloc(max(1, bytes.count))?.assumingMemoryBound(to: UInt8.self)
-    let text = UnsafeMutableBufferPointer(start: copy, count: copy == nil ? 0 : bytes.count)
-    _ = text.initialize(from: bytes)
-    return UnsafeBufferPointer(text)
   }
 
   /// Copies the text.
-  init(copying text: [UInt8]) {
-    bytes = Self.copy(text)
+  init(copying text: [UInt8]) throws(ToolError) {
+    buffer = ByteBuffer()
     encoding = nil
+    try text.withElements { bytes throws(ToolError) in try buffer.append(bytes) }
   }
 
   /// Joins the arguments with spaces.
-  init(joining arguments: [ArgumentText]) {
-    encoding = nil
-    bytes = Self.copy(Array(arguments.map { Array($0.bytes) }.joined(separator: [UInt8(ascii: " ")])))
-  }
-
-  deinit {
-    free(UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+  convenience init(joining arguments: [ArgumentText]) throws(ToolError) {
+    try self.init(
+      copying: Array(arguments.map { Array($0.bytes) }.joined(separator: [UInt8(ascii: " ")])))
   }
 
   /// The lines without their line ends. Text after the last line feed is a line unless it is empty.

@@ -84,7 +84,7 @@ struct TextSource {
   }
 
   func read() throws(ToolError) -> InputText {
-    guard let file else { return InputText(joining: operands) }
+    guard let file else { return try InputText(joining: operands) }
     return try InputText(file, reading)
   }
 

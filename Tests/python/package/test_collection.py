@@ -96,6 +96,15 @@ def test_failures_leave_the_collection(path, tmp_path):
         notes.search("heating")
 
 
+def test_documents_are_not_added_with_another_model(path):
+    other = bertqa.Context(FIXTURES / "tiny-bert-embedder")
+    with pytest.raises(bertqa.WrongModel, match="another model"):
+        with bertqa.Collection(path, embedder=other) as notes:
+            notes.add("house", "Bob painted the house.")
+    with bertqa.Collection(path) as notes:
+        assert len(notes.search("heating")) == 2
+
+
 def test_words_only(tmp_path):
     with bertqa.Collection(tmp_path / "words.db", words_only=True) as notes:
         notes.add("a", TEXTS["lease"])

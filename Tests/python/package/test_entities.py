@@ -1,6 +1,7 @@
 """Context.entities, patterns and redact, on tiny models with random weights."""
 
 import json
+import shutil
 
 import pyarrow
 import pytest
@@ -82,6 +83,29 @@ def test_options(tagger):
         other.entities("a")
 
 
+def test_labels_are_compared_by_their_bytes(tagger, tmp_path):
+    """A model's labels that look alike are not the same."""
+    names = {"PER": "caf\u00e9", "LOC": "cafe\u0301"}
+    directory = shutil.copytree(FIXTURES / NAMES[0], tmp_path / "model")
+    config = (directory / "config.json").read_text()
+    for plain, name in names.items():
+        config = config.replace(f"-{plain}", f"-{name}")
+    (directory / "config.json").write_text(config, encoding="utf-8")
+    with bertqa.Context(directory, precision="f32") as context:
+        for aggregation in "simple", "average":
+            expected = [
+                (entity.start, entity.end, names.get(entity.label, entity.label))
+                for entity in tagger.entities(TEXT, aggregation=aggregation)
+            ]
+            found = context.entities(TEXT, aggregation=aggregation)
+            assert spelled(found) == expected and set(names.values()) <= {entity.label for entity in found}
+            for name in names.values():
+                wanted = context.entities(TEXT, aggregation=aggregation, labels=[name])
+                assert spelled(wanted) == [entity for entity in expected if entity[2] == name]
+                others = context.entities(TEXT, aggregation=aggregation, ignore_labels=["O", name])
+                assert spelled(others) == [entity for entity in expected if entity[2] != name]
+
+
 def test_a_batch_keeps_what_fails(tagger):
     texts = [TEXT, "King " * 60, b"Paris"]
     results = tagger.entities_batch(texts, return_exceptions=True, max_bytes=400)
@@ -143,6 +167,11 @@ def test_redaction(tagger):
 
     crossing = [entity("C", 3, 8), entity("B", 0, 4), entity("A", 0, 3), entity("D", 8, 10)]
     assert bertqa.redact("0123456789", crossing) == "[B][D]"
+    # One without a character stands before the one that it lies in, which is still replaced as a whole.
+    accented = "ae\u0301\u0302b".encode()
+    inside = entity("A", 3, 3)
+    assert bertqa.redact(accented, [inside]) == b"a[A]" + accented[1:]
+    assert bertqa.redact(accented, [inside, entity("B", 4, 6)]) == b"a[A][B]b"
     with pytest.raises(bertqa.InvalidArgument):
         bertqa.redact("0123", [entity("A", 2, 5)])
     for text, replacement in (MAIL, b"*"), (MAIL.encode(), "*"):

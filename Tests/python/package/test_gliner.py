@@ -80,6 +80,14 @@ def test_thresholds_of_labels(context):
         assert {one.label for one in some} == {every[0].label}
 
 
+def test_labels_are_compared_by_their_bytes(context):
+    """Of two labels that look alike each has its own threshold and its own spelling."""
+    alike = ["caf\u00e9", "cafe\u0301"]
+    for wanted in alike:
+        asked = {label: 0.01 if label == wanted else 1 for label in alike}
+        assert {one.label for one in context.entities(TEXTS[0], labels=asked)} == {wanted}
+
+
 @pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda directory: directory.name)
 def test_quantizing(directory, tmp_path):
     """The int8 form has the same entities, or almost, without the files of the Hub."""

@@ -222,6 +222,30 @@ def test_labels_are_numbers_and_truth_values_as_they_are_spelled(tmp_path):
     assert report["labels"] == ["1", "1.50", "true", "x"]
 
 
+def test_labels_are_compared_by_their_bytes(tmp_path):
+    """Labels that look alike are not the same, in the holdout neither."""
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    data = jsonl([(item["text"], composed if item["label"] == "sport" else decomposed) for item in NEWS])
+    path = tmp_path / "held.jsonl"
+    path.write_bytes(data)
+    [report] = run_json("train-classifier", "--folds=2", "--holdout", path, "-o", tmp_path / "a", input=data)
+    assert report["labels"] == report["holdout"]["labels"] == [decomposed, composed]
+    assert report["holdout"]["label_text_counts"] == report["label_text_counts"]
+
+
+def test_labels_in_another_encoding_are_refused(tmp_path):
+    """Repaired, these two would be one."""
+    data = jsonl(DATA) + b'{"text":"one","label":"caf\xe9"}\n{"text":"two","label":"caf\xe8"}\n'
+    message = run("train-classifier", "--folds=0", "-o", tmp_path / "a", input=data, code=3)[1]
+    assert "line 5: the label is not valid UTF-8: --encoding NAME reads another encoding" in message
+    assert not (tmp_path / "a").exists()
+    arguments = ["train-classifier", "--folds=0", "-o"]
+    [report] = run_json(*arguments, tmp_path / "b", "--on-error=skip", input=data)
+    assert (report["labels"], report["skipped_count"]) == (["colour", "number"], 2)
+    [report] = run_json(*arguments, tmp_path / "c", "--encoding=latin1", input=data)
+    assert report["labels"][:2] == ["caf\u00e8", "caf\u00e9"]
+
+
 def test_leftovers_of_killed_runs_are_removed(tmp_path):
     process = subprocess.Popen(["true"])
     process.wait()

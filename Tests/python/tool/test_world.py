@@ -1,6 +1,8 @@
 """Real-world inputs of Tests/world through the tool."""
 
 import gzip
+import os
+import resource
 import subprocess
 import sys
 
@@ -79,6 +81,21 @@ def test_documents_of_any_form_are_answered(tmp_path):
     assert "cannot be decompressed at byte" in run(*question, input=files["gzip"][:-8] + bytes(8), code=3)[1][0]
 
 
+def test_a_text_that_does_not_fit_into_memory_in_utf_8(tmp_path):
+    path = tmp_path / "zeros"
+    path.touch()
+    os.truncate(path, 256 << 20)
+    limit = (256 + 96) << 20
+    result = subprocess.run(
+        [TOOL, "classify", "--force", "--encoding=UTF-16LE", "-f", path],
+        capture_output=True,
+        env=environment(),
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert (result.returncode, result.stdout) == (4, b"") and b"not enough memory for" in result.stderr
+
+
 def test_every_command_that_reads_texts_reads_encodings(tmp_path):
     (tmp_path / "a").write_bytes("Größe".encode("latin-1"))
     (tmp_path / "b").write_bytes(gzip.compress("Größe".encode()))
@@ -92,6 +109,22 @@ def test_every_command_that_reads_texts_reads_encodings(tmp_path):
         assert b"--encoding" in run(command, "--help")[0]
     [error] = run("filter", "--encoding=utf-9", code=2)[1]
     assert "--encoding takes a name that 'iconv -l' lists" in error
+
+
+def test_letters_that_wait_for_their_marks(tmp_path):
+    """A decoder of Vietnamese holds a letter back until it has read what follows, which may be the end or invalid."""
+    redact, encoding = ["--patterns=ip", "--redact"], "--encoding=cp1258"
+    text = "Vi\u00ea\u0323t Nam".encode("cp1258")
+    (tmp_path / "a").write_bytes(text)
+    assert run("entities", *redact, encoding, "-f", tmp_path / "a")[0].removesuffix(b"\n") == text
+    filtered = ["filter", "--task=entities", *redact, encoding]
+    assert run(*filtered, input=b'{"text":"a"}')[0] == b'{"text":"a","bertqa":"a"}\n'
+    assert run(*filtered, "--format=csv", input=b"id,text\n1,ab")[0].splitlines()[1] == b"1,ab,ab,"
+    invalid = b'{"text":"ab\x8acd"}\n'
+    assert run(*filtered, "--on-error=pass", input=invalid, code=1)[0] == invalid
+    (tmp_path / "b").write_bytes(b"ab\x8acd")
+    tokens = run("tokenize", encoding, "-f", tmp_path / "b")[0]
+    assert tokens == run("tokenize", "ab\ufffdcd")[0]
 
 
 def test_a_classifier_is_trained_on_any_encoding(tmp_path):

@@ -263,6 +263,8 @@ class Collection:
             if database.execute("SELECT NOT EXISTS (SELECT 1 FROM passages)").fetchone()[0]:
                 model = self._new_model()
         has_vectors = self._passages and (fingerprint is not None or model is not None)
+        if has_vectors and fingerprint is not None:
+            self._begun(b"", fingerprint)  # vectors of another model would not fit the others
         vectors = self._vectors() if has_vectors else None
         passages = iter(self._passages)
         with self._transaction("BEGIN IMMEDIATE"):
@@ -359,21 +361,8 @@ class Collection:
         if path is not None:
             _check_str(path, "path")
         chosen = (path, _json(fields))
-        lib, data = library(), encoded(question, "question")
         fingerprint = self._fingerprint()
-        context = None if fingerprint is None else self._embedding()._opened().pointer
-        pointer, call = ctypes.c_void_p(), Call({})
-        status = lib.search_create(
-            context,
-            data,
-            len(data),
-            fingerprint,
-            len(fingerprint or b""),
-            call.common_pointer,
-            ctypes.byref(pointer),
-        )
-        search = Handle(pointer, lib.search_free)
-        call.check(status)
+        search = self._begun(encoded(question, "question"), fingerprint)
         # All reads see one state of the collection, which others may change meanwhile.
         with self._transaction("BEGIN"):
             if self._allow(search, chosen):
@@ -381,6 +370,18 @@ class Collection:
                 if fingerprint is not None:
                     self._add_vectors(search)
             return search, self._best(search, count)
+
+    def _begun(self, question: bytes, fingerprint: Optional[bytes]) -> Handle:
+        """Begins a search. Raises WrongModel if the embedder is not the model of the vectors."""
+        context = None if fingerprint is None else self._embedding()._opened().pointer
+        lib, pointer, call = library(), ctypes.c_void_p(), Call({})
+        status = lib.search_create(
+            context, question, len(question), fingerprint, len(fingerprint or b""), call.common_pointer,
+            ctypes.byref(pointer),
+        )  # fmt: skip
+        search = Handle(pointer, lib.search_free)
+        call.check(status)
+        return search
 
     def _allow(self, search: Handle, chosen: Tuple[Optional[str], Optional[str]]) -> bool:
         """Restricts a search to some documents. Returns False if there are none."""

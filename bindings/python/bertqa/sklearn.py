@@ -104,7 +104,7 @@ class WordCountClassifier(ClassifierMixin, _OfTexts):
 
     def predict_proba(self, X: Any) -> Any:
         check_is_fitted(self)
-        rows = numpy.tile(self.prior_, (0, 1)).tolist()
+        rows: List[Any] = []
         for result in self.context_.classify_batch(_texts(X)):
             found = {int(label): value for label, value in result.probabilities.items()}
             rows.append([found.get(number, 0.0) for number in range(len(self.classes_))] if found else self.prior_)

@@ -4,6 +4,8 @@ import Glibc
 /// A streaming conversion between two character encodings by the C library's iconv.
 final class CharacterConverter {
   private let handle: iconv_t
+  /// True if a letter is held back until what follows shows that it is no mark on the letter: encodings of Vietnamese.
+  private var holdsBack = false
 
   private static let room = 1 << 14
 
@@ -11,6 +13,16 @@ final class CharacterConverter {
   init?(from: String, to: String) {
     guard let handle = iconv_open(to, from), Int(bitPattern: handle) != -1 else { return nil }
     self.handle = handle
+  }
+
+  /// A conversion to UTF-8.
+  convenience init?(decoding encoding: String) {
+    self.init(from: encoding, to: "UTF-8")
+    var output: [UInt8] = []
+    let taken = [UInt8(ascii: "A")].withUnsafeBufferPointer { letter in
+      CharacterConverter(from: encoding, to: "UTF-8")?.step(letter, &output).0
+    }
+    holdsBack = taken == 1 && output.isEmpty
   }
 
   deinit { iconv_close(handle) }
@@ -32,6 +44,8 @@ final class CharacterConverter {
       case 0, E2BIG: break
       case EINVAL: return taken
       default:
+        // It comes before the invalid bytes.
+        if holdsBack { finish(&output) }
         let wrong = UnsafeBufferPointer(rebasing: input[taken...])
         taken += min(wrong.count, max(1, invalid(wrong, &output)))
       }
@@ -39,7 +53,8 @@ final class CharacterConverter {
     return taken
   }
 
-  /// Appends the bytes that return a stateful encoding to its initial state.
+  /// Appends the bytes that return a stateful encoding to its initial state, and a character that was held back because
+  /// marks could have followed it.
   func finish(_ output: inout [UInt8]) {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { room in
       var (start, count) = (room.baseAddress, room.count)

@@ -42,7 +42,7 @@ final class TextDecoder {
         throw ToolError(.input, "\(shown) is UTF-16, which iconv cannot read here")
       }
     }
-    converter = encoding.flatMap { CharacterConverter(from: $0.name, to: "UTF-8") }
+    converter = encoding.flatMap { CharacterConverter(decoding: $0.name) }
   }
 
   /// Lets `read` supply more bytes. Returns the result of `read`.
@@ -87,6 +87,7 @@ final class TextDecoder {
       EscapedByte.append(rest.prefix(encoding.unitSize), to: &output)
       return encoding.unitSize
     }
+    if isEnd { converter.finish(&output) }
     var rest = Array(input.bytes[taken...])
     if isEnd, !rest.isEmpty {
       hasInvalid = true

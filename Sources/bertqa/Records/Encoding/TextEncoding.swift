@@ -70,23 +70,46 @@ struct TextEncoding: Equatable {
   /// Returns the text in UTF-8 without a byte order mark, and true if all of it was valid. U+FFFD replaces
   /// invalid bytes.
   func decoded(_ bytes: UnsafeBufferPointer<UInt8>) -> (text: [UInt8], isValid: Bool) {
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count)
+    let isValid = decode(bytes) { text += $0 }
+    return (text, isValid)
+  }
+
+  /// Calls `add` with one part of the text after the other, as `decoded` returns it. Returns true if all of it was
+  /// valid.
+  func decode<Failure>(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ add: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Void
+  ) throws(Failure) -> Bool {
     let encoding = resolved(by: bytes)
-    guard let converter = CharacterConverter(from: encoding.name, to: "UTF-8") else {
-      return (Array(bytes), false)
+    guard let converter = CharacterConverter(decoding: encoding.name) else {
+      try add(bytes)
+      return false
     }
     var isValid = true
     var output: [UInt8] = []
-    output.reserveCapacity(bytes.count)
-    let mark = encoding.hasMark ? encoding.mark?.count ?? 0 : 0
-    let text = UnsafeBufferPointer(rebasing: bytes.dropFirst(mark))
-    let taken = converter.convert(text, to: &output) { _, output in
-      isValid = false
-      output += "\u{FFFD}".utf8
-      return encoding.unitSize
+    var text = bytes.dropFirst(encoding.hasMark ? encoding.mark?.count ?? 0 : 0)
+    while !text.isEmpty {
+      let part = UnsafeBufferPointer(rebasing: text.prefix(Self.partSize))
+      let taken = converter.convert(part, to: &output) { _, output in
+        isValid = false
+        output += "\u{FFFD}".utf8
+        return encoding.unitSize
+      }
+      text = text.dropFirst(taken)
+      // The rest of the last part is an incomplete character.
+      if taken == 0 { break }
+      try output.withElements(add)
+      output.removeAll(keepingCapacity: true)
     }
-    if taken < text.count { output += "\u{FFFD}".utf8 }
-    return (output, isValid && taken == text.count)
+    converter.finish(&output)
+    if !text.isEmpty { output += "\u{FFFD}".utf8 }
+    try output.withElements(add)
+    return isValid && text.isEmpty
   }
+
+  /// The bytes that are decoded at once: more than any character has.
+  private static let partSize = 1 << 20
 
   private var plainName: String { String(name.uppercased().filter { $0 != "-" && $0 != "_" }) }
 

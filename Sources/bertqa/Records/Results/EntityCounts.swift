@@ -2,12 +2,12 @@ import BertQACore
 
 /// How many entities of each label were found.
 struct EntityCounts {
-  private var counts: [String: Int] = [:]
+  private var counts: [ExactString: Int] = [:]
 
   init() {}
 
   init(_ list: EntityList) {
-    for entity in list.entities { counts[entity.label, default: 0] += 1 }
+    for entity in list.entities { counts[ExactString(entity.label), default: 0] += 1 }
   }
 
   mutating func add(_ others: EntityCounts) {
@@ -29,7 +29,9 @@ struct EntityCounts {
   }
 
   private var sorted: [(key: String, value: Int)] {
-    counts.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    counts.map { (key: $0.key.string, value: $0.value) }.sorted {
+      $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+    }
   }
 
   // MARK: - In a checkpoint
@@ -49,7 +51,7 @@ struct EntityCounts {
     for (name, count) in entries where name.hasPrefix(Self.prefix) {
       let digits = name.dropFirst(Self.prefix.count).compactMap(\.hexDigitValue)
       let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-      counts[String(decoding: bytes, as: UTF8.self), default: 0] += count
+      counts[ExactString(String(decoding: bytes, as: UTF8.self)), default: 0] += count
     }
   }
 }

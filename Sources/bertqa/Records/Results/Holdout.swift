@@ -9,7 +9,7 @@ struct Holdout {
     let probability: Float
   }
 
-  private var names: [String: Int] = [:]
+  private var names: [ExactString: Int] = [:]
   private var predictions: [Prediction] = []
   /// The number of texts with too few words to classify.
   private var unclassifiedCount = 0
@@ -23,8 +23,8 @@ struct Holdout {
   }
 
   private mutating func index(of name: String) -> Int {
-    if let index = names[name] { return index }
-    names[name] = names.count
+    if let index = names[ExactString(name)] { return index }
+    names[ExactString(name)] = names.count
     return names.count - 1
   }
 
@@ -36,9 +36,9 @@ struct Holdout {
 
   /// The evaluation over the labels that occur or were predicted, sorted by their bytes.
   var evaluation: EvaluationRecord {
-    let labels = names.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    let labels = names.keys.map(\.string).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     var places = [Int](repeating: 0, count: labels.count)
-    for (place, label) in labels.enumerated() { places[names[label] ?? 0] = place }
+    for (place, label) in labels.enumerated() { places[names[ExactString(label)] ?? 0] = place }
     var metrics = PredictionMetrics(labelCount: labels.count)
     var labelTexts = [Int](repeating: 0, count: labels.count)
     for prediction in predictions {

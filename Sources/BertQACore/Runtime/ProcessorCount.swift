@@ -34,7 +34,8 @@ enum CgroupQuota {
       else { continue }
       var path = fields[2]
       // Inside a container the group's path may be the host's while the mount shows only its end.
-      if path.hasPrefix(mount.root) { path = path.dropFirst(mount.root.count) } else { path = "" }
+      let isInside = path == mount.root || path.hasPrefix(mount.root + "/")
+      path = isInside ? path.dropFirst(mount.root.count) : ""
       while true {
         if path.last == "/" { path = path.dropLast() }
         let directory = "\(root)\(mount.point)\(path.first == "/" || path.isEmpty ? "" : "/")\(path)"

@@ -51,6 +51,15 @@ import Testing
     #expect(try quota(files) == 4)
   }
 
+  @Test func aGroupWhoseNameBeginsLikeTheMountsIsNotInIt() throws {
+    let files = [
+      "/proc/self/cgroup": "4:cpu,cpuacct:/docker/abcd\n", "/proc/self/mountinfo": divided,
+      "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "200000\n",
+      "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
+    ]
+    #expect(try quota(files) == 2)
+  }
+
   @Test(arguments: ["", "max\n", "0 0\n", "-5 100000\n", "many 100000\n", "99999999999999999999 1\n"])
   func oddLimitsAreNone(text: String) throws {
     let files = [

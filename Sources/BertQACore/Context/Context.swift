@@ -53,7 +53,7 @@ public final class Context: Sendable {
     defaultModelWithOptions options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {
     try self.init(options) { monitor throws(BertQAError) in
-      guard let chosen = DefaultModel.chosen(for: options.defaultModel) else {
+      guard let chosen = try DefaultModel.chosen(for: options.defaultModel) else {
         return try Self.load(DefaultModel.directory(for: options.defaultModel), options, monitor)
       }
       do throws(BertQAError) {

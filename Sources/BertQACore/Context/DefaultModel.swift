@@ -7,10 +7,14 @@ enum DefaultModel {
   static var variable: String { "BERTQA_MODEL" }
 
   /// Returns the path or name in the environment variable; nil for other tasks, if the variable is not set or empty,
-  /// or if the process runs with raised privileges.
-  static func chosen(for task: ModelTask) -> String? {
+  /// or if the process runs with raised privileges. Throws if the path is not valid UTF-8: as a string it would be
+  /// another path.
+  static func chosen(for task: ModelTask) throws(BertQAError) -> String? {
     guard task == .answer, let value = bq_environment(variable), value.pointee != 0 else { return nil }
-    return String(cString: value)
+    guard let chosen = String(validatingCString: value) else {
+      throw BertQAError(.invalidArgument, "\(variable) is not valid UTF-8: name the directory otherwise")
+    }
+    return chosen
   }
 
   /// Searches next to the library or program that contains this code, then in its install prefix, then in the usual
@@ -30,7 +34,7 @@ enum DefaultModel {
   static func installed() throws(BertQAError) -> [String] {
     var found: [String] = []
     for task in ModelTask.allCases {
-      if let chosen = chosen(for: task) {
+      if let chosen = try? chosen(for: task) {
         found.append(path(of: chosen))
       } else if let directory = candidates(name(for: task)).first(where: { access($0, F_OK) == 0 }) {
         found.append(directory)

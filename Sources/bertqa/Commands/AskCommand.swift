@@ -159,7 +159,8 @@ struct AskCommand: Command {
   }
 
   private func databaseCorpus() throws(ToolError) -> (Context) -> any Corpus {
-    let database = try SQLiteDatabase(files[0].string, .read, for: "asking a database")
+    let database = try SQLiteDatabase(
+      files[0].path("FILE", arguments.command), .read, for: "asking a database")
     // What is looked up of the tables counts as a question.
     database.limit(deadline: limits.call.deadline)
     if let collection = try PassageCollection.of(database) {

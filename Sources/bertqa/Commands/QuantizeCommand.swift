@@ -41,11 +41,12 @@ enum QuantizeCommand: Command {
     var options = QuantizeOptions()
     options.noAnswerThreshold = try arguments.last(.noAnswerThreshold)?.number()
     options.call = try CallLimits(arguments).call
+    let source = try arguments.operands[0].path("HF_DIR", invocation)
     let target = arguments.operands[1].string
     PartialDirectories.remove(of: target)
     let report = try ofCore(invocation) { () throws(BertQAError) in
       try Quantizer.quantize(
-        ModelDirectory(pathOrName: arguments.operands[0].string), to: target, options: options)
+        ModelDirectory(pathOrName: source), to: target, options: options)
     }
     Facts([
       ("tensors", .integer(report.tensorCount)),

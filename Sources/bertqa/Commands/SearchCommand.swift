@@ -44,7 +44,7 @@ struct SearchCommand: Command {
     let text = try InputText(joining: Array(arguments.operands.dropFirst()))
     if PlainText.isBlank(text.bytes) { throw arguments.usage("TEXT is empty") }
     let filter = try DocumentFilter(arguments)
-    let collection = try PassageCollection(reading: arguments.operands[0].string)
+    let collection = try PassageCollection(reading: arguments.operands[0].path("DB", invocation))
     let hits = try collection.search(
       Array(text.bytes), count: count, filter, try collection.embedder(model), command: invocation
     ).hits

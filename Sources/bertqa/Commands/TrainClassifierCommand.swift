@@ -192,7 +192,7 @@ struct TrainClassifierCommand: Command {
     switch given.option {
     case .onError: skipsWrongRecords = try given.choice(from: Self.actions)
     case .features: options.features = try given.choice(from: Self.features)
-    case .model: options.embeddingModel = given.string
+    case .model: options.embeddingModel = try given.path()
     case .algorithm: options.algorithm = try given.choice(from: Self.algorithms)
     case .minWordLength: options.minWordLength = try given.integer()
     case .minDistinctWords: options.minDistinctWords = try given.integer()

@@ -20,6 +20,17 @@ struct ArgumentText: @unchecked Sendable {  // the bytes never change
 
   var string: String { String(cString: pointer) }
 
+  /// Returns a path that is opened by a string. Throws if it is not valid UTF-8: as a string it would be another path.
+  /// - Parameters:
+  ///   - role: the option, such as "--model", or another description of the argument.
+  ///   - command: the command as typed.
+  func path(_ role: String, _ command: String) throws(ToolError) -> String {
+    guard let path = String(validatingCString: pointer) else {
+      throw .usage("\(role) \(string): the name is not valid UTF-8: name it otherwise", command: command)
+    }
+    return path
+  }
+
   var isStandardInput: Bool { strcmp(pointer, "-") == 0 }
 
   /// Returns the rest after `prefix`; nil if the argument does not begin with it.

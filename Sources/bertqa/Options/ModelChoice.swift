@@ -77,7 +77,7 @@ struct ModelChoice {
     options.defaultModel = task
     for given in arguments.options {
       switch given.option {
-      case option: directory = given.string
+      case option: directory = try given.path()
       case .threads: options.threads = try given.integer()
       case .precision: options.precision = try given.choice(from: Self.precisions)
       case .load: options.load = try given.choice(from: Self.loads)

@@ -28,6 +28,9 @@ struct ParsedOption {
 
   var string: String { text?.string ?? "" }
 
+  /// Returns the value as a path that is opened by a string.
+  func path() throws(ToolError) -> String { try text?.path(option.spelling, command) ?? "" }
+
   func integer() throws(ToolError) -> Int {
     if let value = Int(string) { return value }
     throw wrong("a whole number")

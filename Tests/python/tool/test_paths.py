@@ -2,9 +2,13 @@
 
 import os
 import pathlib
+import re
+import subprocess
 
 import pytest
 
+from cli import environment
+from conftest import TOOL
 from filtering import DONE, RECORD, TOKENS, run
 from following import Follower
 
@@ -41,6 +45,38 @@ def test_a_link_is_not_replaced(odd):
     (odd / "lost").symlink_to(os.fsdecode(b"s\xff"))
     assert "lost: the name is not valid UTF-8" in run(*TOKENS, "in", "--stats", "lost", cwd=odd, code=2)[1][0]
     assert sorted(os.listdir(odd)) == ["in", "link", "lost", "s"]
+
+
+OPENED_BY_STRING = {
+    "answer": ["--question=Who?", "--model=m", "in"],
+    "classify": ["--model=m", "a"],
+    "entities": ["--model=m", "a"],
+    "filter": ["--task=tokenize", "--model=m", "in"],
+    "info": ["--model=m"],
+    "quantize": ["m", "out"],
+    "train-classifier": ["--features=embedding", "--model=m", "--output=out", "in"],
+    "search": ["m", "a"],
+    "ask": ["m"],
+}
+
+
+@pytest.mark.parametrize("command", OPENED_BY_STRING)
+def test_a_model_or_collection_is_not_looked_for_under_another_name(command, tmp_path):
+    (tmp_path / "in").write_bytes(RECORD)
+    name = os.fsdecode(b"m\xff")
+    # A database by its first bytes.
+    (tmp_path / name).write_bytes(b"SQLite format 3\0" + bytes(100))
+    arguments = [re.sub(r"(^|=)m$", rf"\1{name}", argument) for argument in OPENED_BY_STRING[command]]
+    [error] = run(command, *arguments, cwd=tmp_path, code=2)[1]
+    assert "m\ufffd: the name is not valid UTF-8: name it otherwise" in error
+    assert sorted(os.listdir(tmp_path)) == ["in", name]
+
+
+def test_the_default_model_is_not_looked_for_under_another_name(tmp_path):
+    variables = {**environment(), "BERTQA_MODEL": os.fsdecode(b"m\xff")}
+    result = subprocess.run([TOOL, "info"], capture_output=True, env=variables, cwd=tmp_path, timeout=300)
+    assert result.returncode == 2
+    assert b"BERTQA_MODEL is not valid UTF-8" in result.stderr
 
 
 def test_a_new_output_without_records_is_removed(odd):

@@ -11,6 +11,7 @@ from cli import environment
 from conftest import TOOL
 from filtering import DONE, RECORD, TOKENS, run
 from following import Follower
+from samples import TINY
 
 #: To Swift it is one character with the slash before it.
 ACCENT = "\u0301"
@@ -115,3 +116,17 @@ def test_names_that_begin_with_a_combining_mark(tmp_path):
         assert "cannot be written for two purposes" in error
     run(*TOKENS, "in", "-o", "out", "--stats", f"{tmp_path}/here/{ACCENT}", cwd=tmp_path)
     assert os.listdir(tmp_path / "there") == [ACCENT]
+
+
+def test_a_temporary_file_is_not_written_through_a_link(tmp_path):
+    (tmp_path / "in").write_bytes(b"The fox jumps.\n")
+    (tmp_path / "other").write_bytes(b"kept")
+    # exec keeps the process, whose number is in the name.
+    command = 'ln -s other page.html.$$.tmp && exec "$0" answer --model "$1" -q "who jumps?" --html page.html in'
+    result = subprocess.run(
+        ["sh", "-c", command, TOOL, TINY], capture_output=True, env=environment(), cwd=tmp_path, timeout=300
+    )
+    assert result.returncode == 4
+    assert b"page.html" in result.stderr and b"Too many levels of symbolic links" in result.stderr
+    assert (tmp_path / "other").read_bytes() == b"kept"
+    assert not (tmp_path / "page.html").exists()

@@ -37,7 +37,7 @@ struct SpanSearch {
   private(set) var highestScore = -Float.infinity
 
   /// The last tokens of a start's candidates, counted from the start: at least the first token with content, and less
-  /// than the first token behind a blank line.
+  /// than the first token after a blank line.
   private struct Ends {
     var content = Int32.max
     var blankLine = Int32.max
@@ -84,8 +84,8 @@ struct SpanSearch {
     var last = run.tokens.upperBound - 1
     var content: Int?
     var blankLine: Int?
-    // Where the words behind begin that have bytes.
-    var behind: Int?
+    // The start of the next word that has bytes.
+    var nextWord: Int?
     while last >= run.tokens.lowerBound {
       try monitor.check()
       let first = alignsToWords ? document.firstTokenOfWord(last) : last
@@ -93,10 +93,10 @@ struct SpanSearch {
         ofTokens: first, through: alignsToWords ? document.lastTokenOfWord(last) : last)
       if alignsToWords, bytes.count > 0 {
         // Words may share bytes where one character makes several of them.
-        if let behind, bytes.end < behind, finder.hasBlankLine(in: bytes.end..<behind) {
+        if let nextWord, bytes.end < nextWord, finder.hasBlankLine(in: bytes.end..<nextWord) {
           blankLine = last + 1
         }
-        behind = bytes.start
+        nextWord = bytes.start
       }
       let hasContent =
         alignsToWords ? try AnswerContent.isPresent(in: bytes, of: document.text, monitor) : bytes.count > 0

@@ -37,8 +37,10 @@ struct EntityLabels: Sendable {
 
   /// Returns, for each label, the lowest score of entities that start with it; nil if the result includes none of them.
   func thresholds(_ options: EntityOptions, _ aggregation: TokenAggregation) throws(BertQAError) -> [Float?] {
-    let names = Set(labels.flatMap { [ExactString($0.name), ExactString($0.group)] })
-    for (index, name) in options.labels.enumerated() where !names.contains(ExactString(name)) {
+    for (index, name) in options.labels.enumerated() {
+      let wanted = ExactString(name)
+      let isKnown = labels.contains { ExactString($0.name) == wanted || ExactString($0.group) == wanted }
+      if isKnown { continue }
       var known: [String] = []
       for label in labels where !known.contains(label.group) { known.append(label.group) }
       throw BertQAError(

@@ -1,7 +1,6 @@
 """Context: a loaded model."""
 
 import ctypes
-import itertools
 import os
 from array import array
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
@@ -232,27 +231,30 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         """
         handle = self._opened()
         given = elements(windows, "windows", "a list of lists of token ids", lambda one: isinstance(one, Iterable))
-        given = [numbers(one, "i", f"windows[{item}]", "a list of token ids") for item, one in enumerate(given)]
+        ids, lengths = array("i"), array("Q")
+        for item, window in enumerate(given):
+            one = numbers(window, "i", f"windows[{item}]", "a list of token ids")
+            ids.extend(one)
+            lengths.append(len(one))
         segments = None
         if second_segments is not None:
             segments = numbers(second_segments, "Q", "second_segments", "a list of indices")
-            if len(segments) != len(given):
+            if len(segments) != len(lengths):
                 raise InvalidArgument("second_segments must have one entry per window")
-        ids = array("i", itertools.chain.from_iterable(given))
         count = len(ids)
         start, end = (ctypes.c_float * count)(), (ctypes.c_float * count)()
-        sizes = ctypes.c_size_t * len(given)
+        sizes = ctypes.c_size_t * len(lengths)
         call = Call(options, _abi.LogitsOptions())
         call.check(
             library().logits(
                 handle.pointer, (ctypes.c_int32 * count).from_buffer(ids), count,
-                sizes(*map(len, given)), None if segments is None else sizes.from_buffer(segments),
-                len(given), call.pointer, start, end,
+                sizes.from_buffer(lengths), None if segments is None else sizes.from_buffer(segments),
+                len(lengths), call.pointer, start, end,
             )
         )  # fmt: skip
         result, first = [], 0
-        for window in given:
-            last = first + len(window)
+        for length in lengths:
+            last = first + length
             result.append((start[first:last], end[first:last]))
             first = last
         return result

@@ -4,25 +4,23 @@ import Glibc
 /// A streaming conversion between two character encodings by the C library's iconv.
 final class CharacterConverter {
   private let handle: iconv_t
+  private let from: String
+  private let to: String
   /// True if a letter is held back until what follows shows that it is no mark on the letter: encodings of Vietnamese.
-  private var holdsBack = false
+  private lazy var holdsBack: Bool = {
+    var output: [UInt8] = []
+    let taken = [UInt8(ascii: "A")].withUnsafeBufferPointer { letter in
+      CharacterConverter(from: from, to: to)?.step(letter, &output).0
+    }
+    return taken == 1 && output.isEmpty
+  }()
 
   private static let room = 1 << 14
 
   /// Returns nil if the C library does not support the conversion.
   init?(from: String, to: String) {
     guard let handle = iconv_open(to, from), Int(bitPattern: handle) != -1 else { return nil }
-    self.handle = handle
-  }
-
-  /// A conversion to UTF-8.
-  convenience init?(decoding encoding: String) {
-    self.init(from: encoding, to: "UTF-8")
-    var output: [UInt8] = []
-    let taken = [UInt8(ascii: "A")].withUnsafeBufferPointer { letter in
-      CharacterConverter(from: encoding, to: "UTF-8")?.step(letter, &output).0
-    }
-    holdsBack = taken == 1 && output.isEmpty
+    (self.handle, self.from, self.to) = (handle, from, to)
   }
 
   deinit { iconv_close(handle) }

@@ -42,7 +42,7 @@ final class TextDecoder {
         throw ToolError(.input, "\(shown) is UTF-16, which iconv cannot read here")
       }
     }
-    converter = encoding.flatMap { CharacterConverter(decoding: $0.name) }
+    converter = encoding.flatMap { CharacterConverter(from: $0.name, to: "UTF-8") }
   }
 
   /// Lets `read` supply more bytes. Returns the result of `read`.

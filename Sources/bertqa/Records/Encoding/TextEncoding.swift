@@ -82,7 +82,7 @@ struct TextEncoding: Equatable {
     _ bytes: UnsafeBufferPointer<UInt8>, _ add: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Void
   ) throws(Failure) -> Bool {
     let encoding = resolved(by: bytes)
-    guard let converter = CharacterConverter(decoding: encoding.name) else {
+    guard let converter = CharacterConverter(from: encoding.name, to: "UTF-8") else {
       try add(bytes)
       return false
     }

@@ -41,8 +41,8 @@ struct EntityLabels: Sendable {
       let wanted = ExactString(name)
       let isKnown = labels.contains { ExactString($0.name) == wanted || ExactString($0.group) == wanted }
       if isKnown { continue }
-      var known: [String] = []
-      for label in labels where !known.contains(label.group) { known.append(label.group) }
+      var seen: Set<ExactString> = []
+      let known = labels.map(\.group).filter { seen.insert(ExactString($0)).inserted }
       throw BertQAError(
         .invalidArgument, argument: "labels",
         "has \(quoted(name)) at \(index), but the model's labels are "

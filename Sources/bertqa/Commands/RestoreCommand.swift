@@ -85,10 +85,8 @@ struct RestoreCommand: Command {
         start = max(start + 1, frame.raw.upperBound)
       }
       // An incomplete record keeps its place, so that a long one is not copied for each part.
-      if start == 0 { continue }
-      let rest = Array(buffer.bytes[min(start, buffer.count)...])
-      buffer.truncate(to: 0)
-      try rest.withElements { bytes throws(ToolError) in try buffer.append(bytes) }
+      buffer.removeFirst(min(start, buffer.count))
+      if buffer.count > InputText.limit { throw InputText.tooLarge("\(input.shown): a line") }
     }
     try output.flush()
   }

@@ -31,6 +31,13 @@ final class ByteBuffer {
   /// Drops the bytes after the first `count`.
   func truncate(to count: Int) { self.count = min(self.count, count) }
 
+  /// Drops the first bytes. The others move to the start.
+  func removeFirst(_ dropped: Int) {
+    guard let start, dropped > 0 else { return }
+    count -= dropped
+    memmove(start, start + dropped, count)
+  }
+
   /// Adds the `written` bytes that the caller wrote into `room`.
   func extend(by written: Int) { count += written }
 

@@ -124,7 +124,7 @@ final class InputText {
     return lines
   }
 
-  private static func tooLarge(_ shown: String) -> ToolError {
+  static func tooLarge(_ shown: String) -> ToolError {
     ToolError(.input, "\(shown) has more than \(limit) bytes, the most that a text may have: split it")
   }
 

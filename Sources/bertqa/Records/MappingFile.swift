@@ -46,7 +46,7 @@ final class MappingFile {
       }
     } line: { line in
       length += line.count
-      line.withUnsafeBytes { hash.update($0) }
+      hash.update(UnsafeRawBufferPointer(line))
       ends.append((length, hash))
     }
     savedCount = names.count
@@ -102,38 +102,32 @@ enum MappingLines {
   /// - Parameter read: reads more bytes; returns 0 at the end.
   static func read(
     shown: String, into names: Pseudonyms,
-    _ read: (UnsafeMutableRawBufferPointer) throws(ToolError) -> Int, line body: ([UInt8]) -> Void = { _ in }
+    _ read: (UnsafeMutableRawBufferPointer) throws(ToolError) -> Int,
+    line body: (UnsafeBufferPointer<UInt8>) -> Void = { _ in }
   ) throws(ToolError) {
-    var rest: [UInt8] = []
-    /// The bytes of `rest` without a line feed.
-    var looked = 0
-    var number = 0
-    var room = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = try room.withMutableElements { room throws(ToolError) in
-        try read(UnsafeMutableRawBufferPointer(room))
-      }
-      if count == 0 { return }
-      rest += room[..<count]
+    let buffer = ByteBuffer()
+    var framer = LineFramer()
+    var number = 1
+    while try buffer.fill(atMost: 1 << 16, read) > 0 {
       var start = 0
-      while let end = rest[max(start, looked)...].firstIndex(of: UInt8(ascii: "\n")) {
-        number += 1
-        let line = Array(rest[start...end])
+      while let frame = framer.frame(in: buffer.bytes, from: start, isEnd: false) {
+        let line = UnsafeBufferPointer(rebasing: buffer.bytes[frame.raw])
         try add(line, "\(shown): line \(number)", to: names)
         body(line)
-        start = end + 1
+        start = frame.raw.upperBound
+        number += 1
       }
-      rest.removeFirst(start)
-      looked = rest.count
+      buffer.removeFirst(start)
+      if buffer.count > InputText.limit { throw InputText.tooLarge("\(shown): line \(number)") }
     }
   }
 
-  private static func add(_ line: [UInt8], _ shown: String, to names: Pseudonyms) throws(ToolError) {
+  private static func add(
+    _ line: UnsafeBufferPointer<UInt8>, _ shown: String, to names: Pseudonyms
+  ) throws(ToolError) {
     do throws(BertQAError) {
-      let json = try line.withElements { bytes throws(BertQAError) in try JSONParser.parse(bytes, file: shown)
-      }
-      guard case .object(let object) = json, case .string(let name) = object["name"],
-        case .string(let value) = object["value"]
+      guard case .object(let object) = try JSONParser.parse(line, file: shown),
+        case .string(let name) = object["name"], case .string(let value) = object["value"]
       else { throw BertQAError(.invalidArgument, "\(shown): is not an object with a name and a value") }
       do throws(BertQAError) {
         try names.add(name: Array(name.utf8), value: Array(value.utf8))

@@ -2,6 +2,8 @@
 texts."""
 
 import json
+import re
+import resource
 import subprocess
 import sys
 
@@ -58,6 +60,34 @@ def test_the_other_files_are_done(name, tmp_path):
     output, errors = run(*COMMANDS[name], *given, "--max-document-tokens=30", code=3)
     assert len(errors) == 1 and "max-document-tokens" in errors[0] and str(files[0]) in errors[0]
     assert output and str(files[0]).encode() not in output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *([*command, "/dev/zero"] for command in COMMANDS.values()),
+        ["classify", "--force", "--encoding=UTF-16LE", "-f", "/dev/zero"],
+        ["entities", "--rules=/dev/zero", "a"],
+        ["filter", "--task=classify", "--format=csv", "/dev/zero"],
+        ["restore", "--mapping=/dev/null", "/dev/zero"],
+        ["restore", "--mapping=/dev/null", "--format=csv", "/dev/zero"],
+        ["restore", "--mapping=/dev/zero"],
+        ["train-classifier", "-o", "model", "/dev/zero"],
+        ["train-classifier", "--format=csv", "-o", "model", "/dev/zero"],
+    ],
+    ids=lambda arguments: " ".join(str(argument) for argument in arguments if "tiny" not in str(argument)),
+)
+def test_an_endless_file_is_refused(arguments, tmp_path):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
+
+    result = subprocess.run(
+        [TOOL, *arguments], input=b"", capture_output=True, timeout=60, env=environment(), preexec_fn=limit,
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert result.returncode in (3, 4) and result.stdout == b"", result
+    assert re.fullmatch(rb"bertqa: .*(not enough memory for|has more than|looks like) .*\n", result.stderr)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_generation_that_takes_too_long_keeps_its_words(tmp_path):

@@ -256,6 +256,30 @@ def test_outputs_are_not_cut_for_arguments_that_are_wrong(tmp_path):
     assert "the checkpoint of an output out that was removed or replaced" in error
 
 
+def test_failed_runs_remove_only_what_they_made(tmp_path):
+    source, precious, link, fifo = (tmp_path / name for name in ("in", "precious", "link", "fifo"))
+    source.write_bytes(RECORD)
+    precious.write_bytes(b"precious")
+    link.symlink_to("absent")
+    os.mkfifo(fifo)
+
+    def files():
+        return {
+            path.name: path.read_bytes() if path.is_file() else (path.lstat().st_mode, path.lstat().st_ino)
+            for path in tmp_path.iterdir()
+        }
+
+    before = files()
+    for output, checkpoint, complaint in [
+        ("/dev/null", precious, "--output to be a regular file"),
+        (tmp_path / "out", fifo, "fifo is no regular file, which --resume needs"),
+        (link, precious, "is not a checkpoint"),
+        (precious, link, "is not empty, but"),
+    ]:
+        assert complaint in run(*TOKENS, source, "-o", output, "--resume", checkpoint, code=3)[1][0]
+        assert files() == before, complaint
+
+
 @pytest.mark.parametrize("offset", [2, 40_000, -2])
 def test_edits_of_what_is_done_are_noticed(offset, tmp_path):
     source, target, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"

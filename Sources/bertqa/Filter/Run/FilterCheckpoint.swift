@@ -150,16 +150,20 @@ final class CheckpointFile {
   /// The descriptor of the current file. Closing it releases the lock.
   private var descriptor: Int32
   /// True if the file has no checkpoint yet.
-  private(set) var isEmpty = true
+  private(set) var isEmpty: Bool
 
   /// Opens or creates the file and locks it.
   init(_ name: ArgumentText) throws(ToolError) {
     shown = name.string
     path = name.string
-    descriptor = -1
+    var status = stat()
     while true {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
       guard opened >= 0 else { throw FileWriting.failed(shown, errno) }
+      guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        close(opened)
+        throw ToolError(.input, "\(shown) is no regular file, which \(Option.resume.spelling) needs")
+      }
       switch FileLock.take(.whole, of: opened) {
       case .taken: break
       case .heldBy(let process):
@@ -172,6 +176,7 @@ final class CheckpointFile {
       // Another run may have replaced the file between opening and locking.
       if FileIdentity(descriptor: opened) == FileIdentity(path: path) {
         descriptor = opened
+        isEmpty = status.st_size == 0
         break
       }
       close(opened)
@@ -183,11 +188,10 @@ final class CheckpointFile {
 
   /// Returns nil if there is no checkpoint yet.
   func read() throws(ToolError) -> FilterCheckpoint? {
+    if isEmpty { return nil }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 28
+    guard fstat(descriptor, &status) == 0, status.st_size <= 1 << 28
     else { throw FilterCheckpoint.invalid(shown) }
-    if status.st_size == 0 { return nil }
-    isEmpty = false
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
     guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else {
       throw FilterCheckpoint.invalid(shown)
@@ -208,6 +212,6 @@ final class CheckpointFile {
 
   /// Cleans up after a failed run: removes a file without a checkpoint or with one of an unused run.
   func abandon(isUnused: Bool) {
-    if isEmpty || isUnused { unlink(path) }
+    if isEmpty || isUnused { unlink(FileWriting.target(of: path)) }
   }
 }

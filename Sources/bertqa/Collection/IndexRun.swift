@@ -109,7 +109,7 @@ final class IndexRun {
       try writer.endFile(hash: hash)
       if known == nil { summary.added += 1 } else { summary.changed += 1 }
     } catch {
-      guard error.code == .input, !writer.hasFailed else { throw error }
+      guard error.code != .resources, !writer.hasFailed else { throw error }
       // The message may begin with the path already.
       note(error.message.hasPrefix(path) ? error.message : "\(path): \(error.message)")
       // What was read of it stays, and the next run tries again.
@@ -127,7 +127,7 @@ final class IndexRun {
       try writer.endFile(hash: 0)
       summary.added += 1
     } catch {
-      guard error.code == .input, !writer.hasFailed else { throw error }
+      guard error.code != .resources, !writer.hasFailed else { throw error }
       note(error.message)
     }
   }

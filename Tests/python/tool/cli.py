@@ -15,11 +15,6 @@ MODEL = PREFIX / "share" / "bertqa" / "models" / "qa-minilm-l6"
 DOCUMENTS = ROOT / "examples" / "documents"
 FOX = DOCUMENTS / "fox.txt"
 APOLLO = DOCUMENTS / "apollo.txt"
-COMMANDS = [
-    "answer", "ask", "index", "search", "classify", "train-classifier", "entities", "restore", "embed", "predict",
-    "generate", "filter", "tokenize",
-    "info", "quantize", "complete", "help",
-]  # fmt: skip
 HIGHLIGHT = re.compile(r"\x1b\[[0-9;]+m(.*?)\x1b\[0m")
 
 
@@ -73,3 +68,13 @@ def run_on_terminal(*arguments, columns=80, terminal_error=False, code=0, **vari
         process.stderr.close()
     assert process.wait(timeout=300) == code
     return received.decode()
+
+
+COMMANDS = re.findall(r"^  ([a-z-]+)  +[a-z]", run("--help")[0], re.M)
+_ENTRY = re.compile(r"^  (?:-(\w), |    )--([a-z-]+)(?: ([A-Z_=]+)|\[=([A-Z_]+)\])?(?:  |$)", re.M)
+# (command, long name, letter or "", name of the value or "", value is optional)
+OPTIONS = [
+    (command, name, letter, value or optional, bool(optional))
+    for command in COMMANDS
+    for letter, name, value, optional in _ENTRY.findall(run(command, "--help")[0])
+]

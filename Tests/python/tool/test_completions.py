@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from cli import COMMANDS, OPTIONS
 from conftest import PREFIX, TOOL, clean_environment
 
 SHARE = PREFIX / "share"
@@ -26,16 +27,6 @@ def complete(*words):
 
 def help_of(command):
     return run(TOOL, command, "--help").stdout
-
-
-COMMANDS = re.findall(r"^  ([a-z-]+)  +[a-z]", run(TOOL, "--help").stdout, re.M)
-ENTRY = re.compile(r"^  (?:-(\w), |    )--([a-z-]+)(?: ([A-Z_=]+)|\[=([A-Z_]+)\])?(?:  |$)", re.M)
-# (command, long name, letter or "", name of the value or "", value is optional)
-OPTIONS = [
-    (command, name, letter, value or optional, bool(optional))
-    for command in COMMANDS
-    for letter, name, value, optional in ENTRY.findall(help_of(command))
-]
 
 
 # The tool

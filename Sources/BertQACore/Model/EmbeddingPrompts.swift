@@ -32,8 +32,21 @@ struct EmbeddingPrompts: Sendable, Equatable {
   /// Reads `config_sentence_transformers.json`, or the "bertqa" object of `config.json`.
   init(_ reader: ObjectReader) throws(BertQAError) {
     if let prompts = try reader.reader(Key.texts) {
+      var places: [String: Int] = [:]
       for member in prompts.object.members {
-        texts.append((member.key, try prompts.string(member.key) ?? ""))
+        let text =
+          switch member.value {
+          case .string(let text): text
+          case .null: ""
+          default: throw prompts.mismatch(member.key, member.value, expected: "a string")
+          }
+        if let place = places.updateValue(texts.count, forKey: member.key) {
+          // Of equal names the last one counts.
+          texts[place].text = text
+          places[member.key] = place
+        } else {
+          texts.append((member.key, text))
+        }
       }
     }
     defaultName = try reader.string(Key.defaultName)
@@ -65,7 +78,9 @@ struct EmbeddingPrompts: Sendable, Equatable {
   func write(to own: inout JSON.Object) {
     if !texts.isEmpty {
       var prompts = JSON.Object()
-      for prompt in texts { prompts[prompt.name] = .string(prompt.text) }
+      for prompt in texts {
+        prompts.members.append(JSON.Object.Member(key: prompt.name, value: .string(prompt.text)))
+      }
       own[Key.texts] = .object(prompts)
     }
     if let defaultName { own[Key.defaultName] = .string(defaultName) }

@@ -114,7 +114,7 @@ final class LBFGS {
 
   /// Moves to the position that the line search found, and remembers the step.
   private func accept(_ nextValue: Double, team: borrowing ThreadPool.Team) {
-    let slot = used.count < slots ? used.count : used.removeFirst()
+    let slot = (0..<slots).first { !used.contains($0) } ?? used.removeFirst()
     let length = function.length
     let (s, y) = (pairs.base + slot * length, pairs.base + (slots + slot) * length)
     let (x0, x1, g0, g1) = (x.base, nextX.base, gradient.base, nextGradient.base)

@@ -1,6 +1,9 @@
-/* Word-count models with many labels and words: trained, loaded and asked. A size over 64 is how many; see linear.h.
+/* Word-count models with many labels and words: trained, loaded and asked. Tokenizers and embedding models whose files
+ * have many entries: loaded. A size over 64 is how many; see linear.h.
  * Models are written into the working directory. */
+#define _GNU_SOURCE
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "linear.h"
 
@@ -77,6 +80,59 @@ static void train_words(size_t count, const char *directory) {
   free(text);
 }
 
+/* ---- Many entries of the files of tokenizers and of embedding models */
+
+static void write_vocabulary(const char *directory) {
+  mkdir(directory, 0777);
+  FILE *file = file_in(directory, "vocab.txt");
+  fputs("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n", file);
+  fclose(file);
+  file = file_in(directory, "tokenizer_config.json");
+  fputs("{\"do_lower_case\":true}", file);
+  fclose(file);
+}
+
+static void write_named_tokens(size_t count, const char *directory) {
+  write_vocabulary(directory);
+  FILE *file = file_in(directory, "special_tokens_map.json");
+  for (size_t i = 0; i < count; i++) fprintf(file, "%c\"token_%zu\":\"a\"", i ? ',' : '{', i);
+  fputs("}", file);
+  fclose(file);
+}
+
+static void write_template(size_t count, const char *directory) {
+  mkdir(directory, 0777);
+  FILE *file = file_in(directory, "tokenizer.json");
+  fputs("{\"model\":{\"type\":\"WordLevel\",\"vocab\":{\"a\":0},\"unk_token\":\"a\"},\"post_processor\":{", file);
+  fputs("\"type\":\"TemplateProcessing\",\"special_tokens\":{", file);
+  for (size_t i = 0; i < count; i++) fprintf(file, "%s\"%zu\":{\"ids\":[]}", i ? "," : "", i);
+  for (int pair = 0; pair < 2; pair++) {
+    fprintf(file, "%s:[", pair ? "],\"pair\"" : "},\"single\"");
+    for (size_t i = 0; i < count; i++) fprintf(file, "{\"SpecialToken\":{\"id\":\"%zu\"}},", i);
+    fputs("{\"Sequence\":{\"id\":\"A\"}}", file);
+  }
+  fputs(",{\"Sequence\":{\"id\":\"B\"}}]}}", file);
+  fclose(file);
+}
+
+static void link_fixture(const char *fixture, const char *name, const char *directory) {
+  char from[4096], to[128];
+  snprintf(from, sizeof from, "%s/%s/%s", fixtures, fixture, name);
+  snprintf(to, sizeof to, "%s/%s", directory, name);
+  if (symlink(from, to) != 0) exit(2);
+}
+
+static void write_prompts(size_t count, const char *directory) {
+  mkdir(directory, 0777);
+  const char *names[] = {"config.json", "model.safetensors", "tokenizer_config.json", "vocab.txt"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) link_fixture("tiny-mpnet-embedder", names[i], directory);
+  FILE *file = file_in(directory, "config_sentence_transformers.json");
+  fputs("{\"prompts\":{", file);
+  for (size_t i = 0; i < count; i++) fprintf(file, "%s\"prompt %zu\":\"%zu: \"", i ? "," : "", i, i);
+  fputs("}}", file);
+  fclose(file);
+}
+
 /* ---- What is counted */
 
 /* The directory of a model that was made before, or is now: its making is not counted. */
@@ -98,6 +154,21 @@ static void training_words(const char *text, size_t size) {
 }
 
 static void load_and_free(const char *directory) { bertqa_context_free(load(".", directory, 0)); }
+
+static void loading_named_tokens(const char *text, size_t size) {
+  (void)text;
+  bertqa_context_free(load(".", made(write_named_tokens, "named-tokens", size / 64), 1));
+}
+
+static void loading_template(const char *text, size_t size) {
+  (void)text;
+  bertqa_context_free(load(".", made(write_template, "template", size / 64), 1));
+}
+
+static void loading_prompts(const char *text, size_t size) {
+  (void)text;
+  load_and_free(made(write_prompts, "prompts", size / 64));
+}
 
 static void loading_labels(const char *text, size_t size) {
   (void)text;
@@ -138,6 +209,9 @@ int main(int argc, char **argv) {
   const size_t base = begin(argc, argv);
   measure("load, many labels", loading_labels, "65536 at most", "x", 256 * base);
   measure("classify, many labels", classifying_labels, "65536 at most", "x", 256 * base);
+  measure("load, many named tokens", loading_named_tokens, "all different", "x", 64 * base);
+  measure("load, a long template", loading_template, "all different", "x", 64 * base);
+  measure("load, many prompts", loading_prompts, "all different", "x", 64 * base);
   measure("train, many words", training_words, "all different", "x", 64 * base);
   measure("load, many words", loading_words, "all different", "x", 64 * base);
   measure("classify, many words", classifying_words, "all different", "x", 64 * base);

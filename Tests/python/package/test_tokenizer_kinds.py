@@ -93,6 +93,8 @@ RARE = [  # model, normalizer, pre-tokenizer
         None,
         pre_tokenizers.Sequence([pre_tokenizers.CharDelimiterSplit("é"), pre_tokenizers.FixedLength(4)]),
     ),
+    (models.WordPiece(VOCABULARY), None, pre_tokenizers.WhitespaceSplit()),
+    (models.WordPiece(VOCABULARY | {"##x12-abab-x12-ab": 100}), None, pre_tokenizers.WhitespaceSplit()),
     (models.BPE(VOCABULARY, [("a", "b")], unk_token="[UNK]"), normalizers.ByteLevel(), None),
     (
         models.BPE(VOCABULARY, [("a", "b")]),
@@ -112,8 +114,9 @@ def test_rare_parts(number, tmp_path):
         tokenizer.pre_tokenizer = pre_tokenizer
     tokenizer.add_special_tokens(["[CLS]"])
     source = random.Random(number)
-    alphabet = " -abx12é\n中\u0301\U0001f600[CLS]"
+    alphabet = " -abx12é\n中\u0301\U0001f600[CLS]##"
     texts = ["".join(source.choice(alphabet) for _ in range(source.randint(1, 30))) for _ in range(500)]
+    texts += ["##", "##b", "##ba", "###b", "####b", "#b", "##x12-abab-x12-ab", "##x12-abab-x12-a", "a##b"]
     pair = pair_of(tokenizer, tmp_path)
     for special in False, True:
         pair.compare(["", "[CLS]", *texts, *text_cases.languages()], special)

@@ -134,6 +134,17 @@ def test_special_tokens_stay_text(tmp_path):
         assert set(pair.ours.tokenize("<s>", parse_special_tokens=True).ids) == {0}
 
 
+def test_special_tokens_of_one_character_stay_text(tmp_path):
+    """As text, such a token is a character that no piece spells."""
+    pieces = [("<unk>", 0.0), ("a", -2.0), ("b", -2.5), ("ab", -9.0), ("ba", -9.0)]
+    made = Tokenizer(models.Unigram([*pieces, ("é", -1.0)], unk_id=0))
+    made.add_special_tokens(["é"])
+    pair, theirs = pair_of(made, tmp_path), Tokenizer(models.Unigram(pieces, unk_id=0))
+    for text in "é", "aéb", "éab", "éba", "éabab", "ééab", "abé":
+        ours, expected = pair.ours.tokenize(text), theirs.encode(text)
+        assert (ours.ids, ours.offsets) == (expected.ids, expected.offsets)
+
+
 FAMILIES = {
     "sentencepiece.bpe.model": [
         ("xlm-roberta", {"tokenizer_class": "XLMRobertaTokenizer"}, unigram.xlm_roberta),

@@ -74,8 +74,9 @@ struct PostProcessor: Sendable {
   /// Reads a template: "single" must be special tokens around A, "pair" the same around A and B with others between
   /// them.
   private static func template(_ step: ObjectReader) throws(BertQAError) -> Template {
-    let single = try ids(step, "single")
-    let pair = try ids(step, "pair")
+    let specialTokens = try specialTokens(step)
+    let single = try ids(step, "single", specialTokens)
+    let pair = try ids(step, "pair", specialTokens)
     guard single.count == 2, pair.count == 3, pair[0] == single[0], pair[2] == single[1] else {
       throw BertQAError(
         .unsupported,
@@ -104,9 +105,11 @@ struct PostProcessor: Sendable {
   }
 
   /// Returns the special tokens before, between and after the sequences of a template.
-  private static func ids(_ step: ObjectReader, _ key: String) throws(BertQAError) -> [[Int32]] {
-    let tokens = try step.required("special_tokens", step.reader)
+  private static func ids(
+    _ step: ObjectReader, _ key: String, _ specialTokens: [[UInt8]: [Int32]]
+  ) throws(BertQAError) -> [[Int32]] {
     var parts: [[Int32]] = [[]]
+    var count = 0
     for piece in try step.readers(key) {
       if let sequence = try piece.reader("Sequence") {
         guard try sequence.string("id") == (parts.count == 1 ? "A" : "B") else { return [] }
@@ -115,15 +118,43 @@ struct PostProcessor: Sendable {
       }
       let special = try piece.required("SpecialToken", piece.reader)
       let name = try special.required("id", special.string)
-      let token = try tokens.required(name, tokens.reader)
-      guard case .array(let values)? = token.value("ids") else {
-        throw BertQAError(.invalidModel, "\(step.file): the special token \(quoted(name)) has no \"ids\"")
+      guard let ids = specialTokens[Array(name.utf8)] else {
+        throw BertQAError(
+          .invalidModel,
+          "\(step.file): \(quoted(key)) has \(quoted(name)), which is not in \"special_tokens\"")
       }
-      for value in values {
-        guard let id = Pipeline.tokenID(value) else { throw token.mismatch("ids", value, expected: "ids") }
-        parts[parts.count - 1].append(id)
+      count += ids.count
+      guard count <= idLimit else {
+        throw BertQAError(
+          .tooLarge, "\(step.file): \(quoted(key)) has more than \(idLimit) special tokens")
       }
+      parts[parts.count - 1] += ids
     }
     return parts
+  }
+
+  /// Far above the special tokens of any window. A short list can name the same long token again and again.
+  private static let idLimit = 1024
+
+  /// Returns the ids of a template's special tokens by the bytes of their names.
+  private static func specialTokens(_ step: ObjectReader) throws(BertQAError) -> [[UInt8]: [Int32]] {
+    let tokens = try step.required("special_tokens", step.reader)
+    try Memory.require(160 * tokens.object.members.count)
+    var result: [[UInt8]: [Int32]] = [:]
+    for member in tokens.object.members {
+      guard case .object(let token) = member.value, case .array(let values)? = token["ids"] else {
+        throw BertQAError(
+          .invalidModel, "\(step.file): the special token \(quoted(member.key)) has no \"ids\"")
+      }
+      var ids: [Int32] = []
+      for value in values {
+        guard let id = Pipeline.tokenID(value) else {
+          throw tokens.mismatch("ids", value, expected: "ids")
+        }
+        ids.append(id)
+      }
+      result[Array(member.key.utf8)] = ids
+    }
+    return result
   }
 }

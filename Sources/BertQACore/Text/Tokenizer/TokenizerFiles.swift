@@ -280,9 +280,8 @@ extension TokenizerFiles {
     var settings = try read(settingsName)
     let map = "special_tokens_map.json"
     guard settings.value("added_tokens_decoder") == nil, directory.exists(map) else { return settings }
-    for member in try read(map).object.members where member.value != .null {
-      settings.object[member.key] = member.value
-    }
+    // Of equal keys the last one counts.
+    settings.object.members += try read(map).object.members.filter { $0.value != .null }
     return settings
   }
 

@@ -69,7 +69,8 @@ struct UnigramLattice: ~Copyable {
         var node = trie[place]
         while true {
           let id = node.value
-          if id >= 0 {
+          // -∞: it spells a special token, which here is text.
+          if id >= 0, scores[Int(id)] > -.infinity {
             let length = position &- start
             offer(scores[Int(id)] + score, id, at: position, length: length)
             if length == size { isSingle = true }

@@ -75,7 +75,8 @@ final class PieceMatcher: @unchecked Sendable {
 }
 
 extension PieceMatcher {
-  /// Splits a pre-token greedily into the longest pieces, the first from those without "##".
+  /// Splits a pre-token greedily into the longest pieces, the first from those without "##", unless the text itself
+  /// begins with "##": then also from those that are spelled so.
   ///
   /// Appends them to `pending`, with ranges in the pre-token; appends nothing and returns false if it cannot be
   /// split. `preToken` has 16 readable bytes after its end; `count` ≤ 400.
@@ -86,6 +87,13 @@ extension PieceMatcher {
     let table = self.table
     let first = pending.count
     var start = 0
+    if count >= 2, preToken[0] == 0x23, preToken[1] == 0x23 {
+      let (id, length) = spelledContinuation(preToken, count: count, in: table)
+      if id >= 0 {
+        pending.append(id, start: 0, end: length)
+        start = length
+      }
+    }
     while start < count {
       let (id, length) = longestMatch(
         preToken + start, remaining: count &- start, continuation: start == 0 ? 0 : 1, in: table)
@@ -97,6 +105,19 @@ extension PieceMatcher {
       start &+= length
     }
     return true
+  }
+
+  /// Returns the longest piece with "##" whose spelling a pre-token begins with, and the length with "##"; id -1 if
+  /// there is none.
+  @inline(never)
+  private func spelledContinuation(
+    _ preToken: UnsafePointer<UInt8>, count: Int, in table: ShortPieceTable
+  ) -> (id: Int32, length: Int) {
+    if count > 2 {
+      let (id, length) = longestMatch(preToken + 2, remaining: count &- 2, continuation: 1, in: table)
+      if id >= 0 { return (id, length &+ 2) }
+    }
+    return (table.id(of: PieceKey(low: 0, high: 0).prefix(0, continuation: 1)), 2)
   }
 
   /// Returns the longest piece that the `remaining` > 0 bytes at `text` begin with; id -1 if there is none.

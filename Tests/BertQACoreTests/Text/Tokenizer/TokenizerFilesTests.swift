@@ -173,6 +173,30 @@ struct TokenizerFilesTests {
     #expect(try load().tokenTypes == expected[second])
   }
 
+  /// A list in the file repeats a list in the file: their lengths multiply.
+  @Test func specialTokensOfATemplateAreLimited() throws {
+    let repeated = { (text: String, count: Int) in
+      Array(repeating: text, count: count).joined(separator: ", ")
+    }
+    func write(_ count: Int, _ name: String = "x") throws {
+      let tokens = repeated("{\"SpecialToken\": {\"id\": \"\(name)\"}}", count)
+      let first = "\(tokens), {\"Sequence\": {\"id\": \"A\"}}"
+      let processor = """
+        "type": "TemplateProcessing", "single": [\(first)], "pair": [\(first), {"Sequence": {"id": "B"}}],
+        "special_tokens": {"x": {"ids": [\(repeated("5", 64))]}}
+        """
+      try directory.write("{\(Self.model), \"post_processor\": {\(processor)}}", to: "tokenizer.json")
+    }
+    try write(16)
+    #expect(try load().makeTokenizer().template.prefix == Array(repeating: 5, count: 1024))
+    try write(17)
+    let tooMany = try #require(failure { _ = try load() })
+    #expect(tooMany.status == .tooLarge && tooMany.message.contains("\"single\""), "\(tooMany)")
+    try write(1, "y")
+    let missing = try #require(failure { _ = try load() })
+    #expect(missing.status == .invalidModel && missing.message.contains("\"y\""), "\(missing)")
+  }
+
   /// A post-processor with token types of the separator, the second text and the last token.
   private static func template(_ separator: Int, _ second: Int, _ last: Int) -> String {
     func special(_ name: String, _ type: Int) -> String {

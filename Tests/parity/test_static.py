@@ -21,7 +21,7 @@ TEXTS += [text_of(random.Random(seed).randint(0, 90), seed) for seed in range(30
 
 def matches(ours, theirs, tolerance=TOLERANCE):
     """numpy and torch add numbers one by one in single precision, so that long texts of equal words are up to 7e-5 from
-    the exact mean. Ours are 3e-7 from it: Tests/python/package/test_static.py."""
+    the exact mean. Ours are 3e-7 from it: Tests/python/package/test_static_embedding.py."""
     distances = np.abs(np.asarray(ours) - theirs).max(axis=1)
     return all(
         distance <= (tolerance if len(text) < 4000 else max(tolerance, 1e-4))

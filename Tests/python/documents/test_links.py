@@ -11,6 +11,10 @@ from installation import files, make
 
 GENERATED = (".build", ".venv", "build", ".git", ".pytest_cache")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
+# The folders whose files comments and messages name by their paths from the root.
+FOLDERS = ("Benchmarks", "Scripts", "Sources", "Tests", "bindings", "examples", "extensions", "training")
+NAMED = re.compile(rf"(?<![\w/.$}}])(?:{'|'.join(FOLDERS)})/[\w./+-]+\.(?:py|sh|c|h|swift|md)(?![\w/*]|\.\w)")
+WRITTEN = (".py", ".sh", ".c", ".cc", ".h", ".swift", ".md")
 
 
 def prose(document):
@@ -51,6 +55,18 @@ def broken(directory):
 
 def test_in_the_repository():
     assert broken(ROOT) == []
+
+
+def test_files_that_comments_name_exist():
+    named = {
+        (path, str(file.relative_to(ROOT)))
+        for folder in FOLDERS
+        for file in (ROOT / folder).rglob("*")
+        if file.suffix in WRITTEN and file.is_file()
+        for path in NAMED.findall(file.read_text(encoding="utf-8", errors="replace"))
+    }
+    assert len(named) > 50
+    assert [pair for pair in sorted(named) if not (ROOT / pair[0]).exists()] == []
 
 
 @pytest.fixture(scope="module")

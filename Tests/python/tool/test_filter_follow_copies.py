@@ -1,9 +1,10 @@
-"""`bertqa filter --follow`: a file that is copied and cut when the run has read little or nothing of it."""
+"""`bertqa filter --follow`: a file that is copied and cut, or compressed, when the run has read little or nothing of
+it."""
 
 import pytest
 
 from filtering import wait_for
-from following import Follower, records
+from following import Follower, compress, records
 
 
 @pytest.fixture
@@ -101,6 +102,22 @@ def test_the_last_bytes_that_were_read_are_there_again(follower):
         follower.append(1)
         follower.copy_and_cut()
         follower.log.write_bytes(spaces % 2 + b'"}\n')
+        follower.append(3)
+    follower.has(range(4))
+    assert follower.messages() == []
+
+
+def test_a_file_that_was_compressed_is_no_copy(follower):
+    """An empty file between the two would let the copy be followed by the file from its beginning."""
+    follower.up()
+    follower.append(0, 1)
+    follower.has(range(2))
+    with follower.halted():
+        follower.append(2)
+        follower.rotate()
+        follower.log.touch()
+        follower.rotate()
+        compress(follower.rotated()[-1])
         follower.append(3)
     follower.has(range(4))
     assert follower.messages() == []

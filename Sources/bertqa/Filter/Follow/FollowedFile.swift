@@ -178,7 +178,7 @@ final class FollowedFile {
     guard position > 0, position <= Self.tailLength else { return false }
     for file in others(RotatedFiles(of: watch.name.string).files) where file.changed > input.seen.changed {
       guard let copy = try file.open(reading) else { return try isBegunAgain() }
-      if holdsRead(copy), try !copy.isBeginning(of: input) { return true }
+      if holdsRead(copy), try !copy.isBeginning(of: input), try !isCompressedForm(copy) { return true }
     }
     return false
   }

@@ -26,6 +26,11 @@ extension FileWriting {
     links(from: path)?.last ?? String(cString: path)
   }
 
+  /// Removes a file, and leaves the symbolic links that lead to it.
+  static func remove(_ path: UnsafePointer<CChar>) {
+    if let target = links(from: path)?.last { unlink(target) } else { unlink(path) }
+  }
+
   /// Returns the absolute path without symbolic links; the path as it is if there is no file, or if the absolute path is
   /// not valid UTF-8.
   static func resolved(_ path: UnsafePointer<CChar>) -> String {

@@ -179,6 +179,6 @@ final class RecordOutput {
   /// Cleans up after a failed run: ends compressed output and removes a new file without contents.
   func abandon() {
     if isInMember, !isClosed { try? flush(endsMember: true) }
-    if !hasBegun, let newPath { unlink(FileWriting.target(of: newPath.pointer)) }
+    if !hasBegun, let newPath { FileWriting.remove(newPath.pointer) }
   }
 }

@@ -212,6 +212,6 @@ final class CheckpointFile {
 
   /// Cleans up after a failed run: removes a file without a checkpoint or with one of an unused run.
   func abandon(isUnused: Bool) {
-    if isEmpty || isUnused { unlink(FileWriting.target(of: path)) }
+    if isEmpty || isUnused { FileWriting.remove(path) }
   }
 }

@@ -149,8 +149,10 @@ final class CheckpointFile {
   private let path: String
   /// The descriptor of the current file. Closing it releases the lock.
   private var descriptor: Int32
+  private var size: Int
+
   /// True if the file has no checkpoint yet.
-  private(set) var isEmpty: Bool
+  var isEmpty: Bool { size == 0 }
 
   /// Opens or creates the file and locks it.
   init(_ name: ArgumentText) throws(ToolError) {
@@ -176,7 +178,7 @@ final class CheckpointFile {
       // Another run may have replaced the file between opening and locking.
       if FileIdentity(descriptor: opened) == FileIdentity(path: path) {
         descriptor = opened
-        isEmpty = status.st_size == 0
+        size = Int(status.st_size)
         break
       }
       close(opened)
@@ -189,10 +191,8 @@ final class CheckpointFile {
   /// Returns nil if there is no checkpoint yet.
   func read() throws(ToolError) -> FilterCheckpoint? {
     if isEmpty { return nil }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_size <= 1 << 28
-    else { throw FilterCheckpoint.invalid(shown) }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    guard size <= 1 << 28 else { throw FilterCheckpoint.invalid(shown) }
+    var bytes = [UInt8](repeating: 0, count: size)
     guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else {
       throw FilterCheckpoint.invalid(shown)
     }
@@ -201,13 +201,14 @@ final class CheckpointFile {
 
   /// Replaces the checkpoint atomically and durably. The new file is already locked when others can open it.
   func save(_ checkpoint: FilterCheckpoint) throws(ToolError) {
-    let new = try FileWriting.replaceFile(path, with: checkpoint.text, isDurable: true) { descriptor in
+    let text = checkpoint.text
+    let new = try FileWriting.replaceFile(path, with: text, isDurable: true) { descriptor in
       if case .failed(let number) = FileLock.take(.whole, of: descriptor) { return number }
       return 0
     }
     close(descriptor)
     descriptor = new
-    isEmpty = false
+    size = text.utf8.count
   }
 
   /// Cleans up after a failed run: removes a file without a checkpoint or with one of an unused run.

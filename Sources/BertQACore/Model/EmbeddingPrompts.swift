@@ -40,11 +40,11 @@ struct EmbeddingPrompts: Sendable, Equatable {
           case .null: ""
           default: throw prompts.mismatch(member.key, member.value, expected: "a string")
           }
-        if let place = places.updateValue(texts.count, forKey: member.key) {
-          // Of equal names the last one counts.
+        // Of equal names the last one counts.
+        if let place = places[member.key] {
           texts[place].text = text
-          places[member.key] = place
         } else {
+          places[member.key] = texts.count
           texts.append((member.key, text))
         }
       }

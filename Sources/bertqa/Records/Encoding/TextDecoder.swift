@@ -88,14 +88,12 @@ final class TextDecoder {
       return encoding.unitSize
     }
     if isEnd { converter.finish(&output) }
-    var rest = Array(input.bytes[taken...])
-    if isEnd, !rest.isEmpty {
+    input.removeFirst(taken)
+    if isEnd, input.count > 0 {
       hasInvalid = true
-      EscapedByte.append(rest, to: &output)
-      rest = []
+      EscapedByte.append(input.bytes, to: &output)
+      input.truncate(to: 0)
     }
     self.hasInvalid = hasInvalid
-    input.truncate(to: 0)
-    try rest.withElements { bytes throws(ToolError) in try input.append(bytes) }
   }
 }

@@ -41,7 +41,12 @@ struct SourceFiles {
 
   mutating func add(_ path: ArgumentText) {
     guard let resolved = realpath(path.pointer, nil) else {
-      return fail(path.string, errno)
+      let number = errno
+      var status = stat()
+      // The link /dev/fd/N of a pipe leads to no path.
+      guard stat(path.pointer, &status) == 0 else { return fail(path.string, number) }
+      problems.append((path.string, Self.isNoFile))
+      return
     }
     defer { free(resolved) }
     guard let name = String(validatingCString: resolved) else {
@@ -65,7 +70,7 @@ struct SourceFiles {
       guard isNamed || isChosen(path), seen.insert(identity).inserted else { return }
       files.append((path, SourceStatus(status)))
     default:
-      if isNamed { problems.append((path, "is no regular file and no directory")) }
+      if isNamed { problems.append((path, Self.isNoFile)) }
     }
   }
 
@@ -96,6 +101,7 @@ struct SourceFiles {
     return patterns.contains { fnmatch($0, $0.utf8.contains(UInt8(ascii: "/")) ? path : name, 0) == 0 }
   }
 
+  private static let isNoFile = "is neither a regular file nor a directory: pass - to index standard input"
   private static let notUTF8 = "its name is not valid UTF-8"
 
   private mutating func fail(_ path: String, _ number: Int32) {

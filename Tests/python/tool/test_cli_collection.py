@@ -145,8 +145,9 @@ def test_what_cannot_be_read_is_listed(collection, notes, tmp_path):
     os.symlink("nowhere", notes / "gone.md")
     os.mkfifo(notes / "fifo")
     output, errors = run(
-        "index", collection, notes, tmp_path / "missing", notes / os.fsdecode(b"\xff.txt"), code=3
-    )
+        "index", collection, notes, tmp_path / "missing", notes / os.fsdecode(b"\xff.txt"), notes / "fifo", "/dev/stdin",
+        input=b"", code=3,
+    )  # fmt: skip
     assert output.startswith("1 new")
     for part in (
         "picture.png: looks like a picture",
@@ -156,6 +157,8 @@ def test_what_cannot_be_read_is_listed(collection, notes, tmp_path):
         "notes/\ufffd.txt: its name is not valid UTF-8\nbertqa: ",
         "gone.md: No such file",
         "missing: No such file",
+        "notes/fifo: is neither a regular file nor a directory: pass -",
+        "/dev/stdin: is neither a regular file nor a directory: pass -",
     ):
         assert part in errors, errors
     assert "gone.md" not in run("index", tmp_path / "some.db", "--include", "*.jsonl", notes, code=3)[1]

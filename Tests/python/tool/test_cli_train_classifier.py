@@ -346,7 +346,7 @@ def test_train_refuses(tmp_path):
         (out, b'{"text": null, "label": "a"}\n', "line 1: the field 'text' is null", 3),
         (out, b'{"text": "a", "label": ""}\n', "line 1: the label is empty", 3),
         ([*out, "--format=csv"], b"text,name\na,b\n", "the table has no column 'label'; its first line names 'text', 'name'", 3),
-        ([*out, "--format=csv"], b"text,label\na,b\na\n", "line 3: the row has 1 columns, but the table 2", 3),
+        ([*out, "--format=csv"], b"text,label\na,b\na\n", "line 3: the number of columns is 1, not 2 as in the first row", 3),
         ([*out, "--format=csv"], b'text,label\n"a\nb,c\n', "line 2: the input ends inside the record", 3),
         ([*out, "--format=jsonl", "--delimiter=,"], b"", "--delimiter goes with --format csv", 2),
         ([*out, "--format=tsv", "--delimiter=,"], b"", "--delimiter goes with --format csv", 2),

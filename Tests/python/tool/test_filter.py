@@ -345,15 +345,15 @@ def test_rows_that_do_not_fit(tmp_path):
             input=table, code=1,
         )  # fmt: skip
         assert errors == [
-            "bertqa: line 2 (1): the row has 1 columns, but the table 2",
-            "bertqa: line 3 (2): the row has 3 columns, but the table 2",
+            "bertqa: line 2 (1): the number of columns is 1, not 2 as in the first row",
+            "bertqa: line 3 (2): the number of columns is 3, not 2 as in the first row",
             "bertqa: line 5: the input ends inside the record",
         ]
         outputs[policy] = output.splitlines()
     assert outputs["drop"][1].startswith(b"3,ok,") and len(outputs["drop"]) == 2
     assert outputs["null"][1:3] == [
-        b'1,,,"the row has 1 columns, but the table 2"',
-        b'2,a,b,,"the row has 3 columns, but the table 2"',
+        b'1,,,"the number of columns is 1, not 2 as in the first row"',
+        b'2,a,b,,"the number of columns is 3, not 2 as in the first row"',
     ]
     assert outputs["null"][4] == b",,,the input ends inside the record"
     assert outputs["pass"][1:3] == [b"1", b"2,a,b"] and outputs["pass"][4:] == [b'4,"open', b"5,x"]

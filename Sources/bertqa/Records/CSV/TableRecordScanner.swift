@@ -113,7 +113,7 @@ struct TableRecordScanner: RecordScanner {
     guard count == columnCount else {
       if fields.isTextReplaced { record.missingColumns = columnCount }
       record.problem = RecordProblem(
-        .invalidRecord, "the row has \(count) columns, but the table \(columnCount)")
+        .invalidRecord, "the number of columns is \(count), not \(columnCount) as in the first row")
       return
     }
     record.firstField = block.fields.count

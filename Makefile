@@ -128,6 +128,7 @@ test-python-long: setup all ## the Python tests that make test shortens: every c
 
 fuzz-replay: all ## run every committed fuzz input through the library, without libFuzzer
 	BERTQA_PREFIX=$(stage) Tests/fuzz/fuzz.sh replay
+	Tests/fuzz/fuzz.sh typecheck
 
 fuzz: ## fuzz TARGET (default: all, one after the other) for TIME seconds each, in idle time
 	Tests/fuzz/fuzz.sh run $(or $(TIME),60) $(TARGET)

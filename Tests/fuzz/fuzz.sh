@@ -5,6 +5,7 @@
 #   fuzz.sh minimize [TARGET...]    keep in Tests/fuzz/corpus what covers anything of both, small inputs only
 # corpus/TARGET.tar.xz has the committed inputs, and corpus/TARGET/NAME those that found something.
 #   fuzz.sh replay                  every committed input through the released library, without libFuzzer
+#   fuzz.sh typecheck               the targets in Swift, which replay does not compile, beside the modules of a build
 # Environment: BERTQA_PREFIX for replay (default: build/), CC, FUZZ_OUT (default: build/fuzz). Crashes are
 # left in $FUZZ_OUT/findings. The first three need swiftc with clang beside it.
 set -eu
@@ -41,6 +42,17 @@ build() {
     fi
     swiftc -static-stdlib -sanitize=fuzzer,address -use-ld=lld "$objects/programs/$target.o" "$objects"/c/*.o \
       -o "$out/$target"
+  done
+}
+
+typecheck() {
+  # SwiftPM makes it of the directory's name.
+  package=$(sed -n '/-package-name/{s/.*"-package-name","\([^"]*\)".*/\1/p;q}' .build/release.yaml)
+  for target in $swift_targets; do
+    # shellcheck disable=SC2046
+    swiftc -frontend -typecheck -parse-as-library -swift-version 6 -package-name "$package" -module-name bertqa_cli \
+      -I.build/release/Modules -ISources/CBertQA/include -ISources/CSystem -ISources/CCodecs \
+      -primary-file "$here/$target.swift" $(find Sources/bertqa -name '*.swift' ! -name main.swift)
   done
 }
 
@@ -155,10 +167,10 @@ check_tool() {
   }
 }
 
-action=${1:?build, run, minimize or replay}
+action=${1:?build, run, minimize, replay or typecheck}
 shift
 case $action in
-  replay) replay ;;
+  replay | typecheck) "$action" ;;
   run)
     seconds=${1:?seconds}
     shift

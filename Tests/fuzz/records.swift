@@ -33,7 +33,7 @@ private func found(_ bytes: [UInt8], _ form: RecordForm, _ limit: Int, chunk: In
       for record in block.records {
         precondition(record.raw.lowerBound >= 0 && record.raw.upperBound <= block.input.count)
         switch record.kind {
-        case .blank: continue  // runs of them are cut where blocks are
+        case .blank, .repeatedHeader: continue  // runs of blanks are cut where blocks are
         case .part(_, let isLast):
           if isLast { list.append("part \(record.endOffset) \(record.endNumber)") }
           continue

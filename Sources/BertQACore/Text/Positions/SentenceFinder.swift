@@ -39,7 +39,7 @@ struct SentenceFinder {
         end = boundary
         break
       }
-      position = skipSpace(from: max(boundary, position + 1), limit: limit)
+      position = max(skipSpace(from: boundary, limit: limit), position + 1)
       content = position
     }
     start = skipSpace(from: start, limit: range.start)
@@ -127,7 +127,7 @@ extension SentenceFinder {
       if endsParagraph(position, limit: limit) || separatesLines(position, content: content, limit: limit) {
         return .end(position)
       }
-      return .none(next: position + first.size)
+      return .none(next: position + lineBreakSize(at: position))
     }
     var end = position
     var isCertain = false

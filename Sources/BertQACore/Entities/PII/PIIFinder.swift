@@ -103,8 +103,8 @@ struct PIIFinder {
 
     init(kinds: PIIKinds) { self.kinds = kinds }
 
-    /// - Parameter match: sought only if the call asks for the kind. What is found and not kept would be read again
-    ///   from the next place on, and a URL has any length.
+    /// - Parameter match: evaluated only if the call asks for the kind. A URL that is found and not kept would be read
+    ///   again from its next word on.
     mutating func consider(_ kind: PIIKinds, _ match: @autoclosure () -> Range<Int>?) {
       guard kinds.contains(kind), let match = match(), match.count > range?.count ?? 0 else { return }
       range = match

@@ -49,7 +49,7 @@ struct Digits: Equatable {
     return low >> UInt64(4 * startIndex) & mask == digits.low
   }
 
-  /// No number of more digits is known to be an `Int`.
+  /// Every number of so many digits is an `Int`.
   private static let mostOfNumber = 18
 
   /// The first `count` digits as a number; the largest `Int` if they are more than 18.

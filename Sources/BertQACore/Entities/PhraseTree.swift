@@ -12,7 +12,7 @@ struct PhraseTree: Sendable {
 
   private struct Word {
     var range: Range<Int>
-    /// Of the letters in lower case and decomposed, by FNV-1a.
+    /// As `WordHash`.
     var hash: UInt64
   }
 
@@ -104,24 +104,52 @@ struct PhraseTree: Sendable {
     let first = try wordStart(text, from: start, to: limit, &poll)
     if first >= limit { return nil }
     var position = first
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    var hash = WordHash()
     while position < end {
       let unit = UTF8Codec.decode(text, at: position)
       let kind = WordTables.shared.wordBreak(unit.scalar)
       guard kind.isWord || position == first || kind == .extend else { break }
-      UnicodeData.shared.forEachPart(of: UnicodeData.shared.lowercase(unit.scalar)) { part in
-        // A sigma at the end of a word has another form. The capitals of ß are SS.
-        for _ in 0..<(part == 0xDF ? 2 : 1) {
-          hash = (hash ^ UInt64(part == 0x3C2 ? 0x3C3 : part == 0xDF ? 0x73 : part)) &* 0x100_0000_01B3
-        }
-      }
+      UnicodeData.shared.forEachPart(of: UnicodeData.shared.lowercase(unit.scalar)) { hash.take($0) }
       try poll.read(unit.size)
       position += unit.size
       // A script without spaces: each character is a word.
       if kind == .single { break }
     }
-    return Word(range: first..<position, hash: hash)
+    return Word(range: first..<position, hash: hash.finish())
   }
+}
+
+/// A hash (FNV-1a) of a word's lower-case and decomposed letters, which is the same for all canonically equivalent words.
+private struct WordHash {
+  private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+  /// The sum of the marks of the last letter: composed and decomposed letters have them in different orders.
+  private var marks: UInt64 = 0
+  private var letter: UInt32 = 0
+
+  mutating func take(_ part: UInt32) {
+    if UnicodeData.shared.properties(of: part).combiningClass > 0 {
+      // The dot of İ, which its lower-case letter may lack.
+      if part != 0x307 || letter != 0x69 { marks &+= UInt64(part) &* 0x9E37_79B9_7F4A_7C15 }
+      return
+    }
+    endLetter()
+    letter = part
+    // A sigma at the end of a word has another form. The capitals of ß are SS.
+    add(part == 0x3C2 ? 0x3C3 : part == 0xDF ? 0x73 : UInt64(part))
+    if part == 0xDF { add(0x73) }
+  }
+
+  mutating func finish() -> UInt64 {
+    endLetter()
+    return hash
+  }
+
+  private mutating func endLetter() {
+    if marks != 0 { add(marks) }
+    marks = 0
+  }
+
+  private mutating func add(_ value: UInt64) { hash = (hash ^ value) &* 0x100_0000_01B3 }
 }
 
 /// Finds where words of a text begin, from places that ascend. The time for all of them is linear in the text.

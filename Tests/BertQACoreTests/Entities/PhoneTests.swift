@@ -46,6 +46,31 @@ import Testing
     ])
   }
 
+  /// Groups of more digits than an integer has are read like others, by every rule.
+  @Test func groupsOfAnyLength() throws {
+    var options = PIIOptions()
+    options.kinds = .known
+    options.regions = ["DE"]
+    for length in 1...26 {
+      for (digit, separator) in ["0", "1", "9"].flatMap({ one in [" ", "-", ".", "/"].map { (one, $0) } }) {
+        let long = String(repeating: digit, count: length)
+        for groups in [[long], [long, "1", "2"], ["1", long, "2"], ["1", "2", long], [long, long]] {
+          let text = Array("tel \(groups.joined(separator: separator)), born 5".utf8)
+          try text.withElements { bytes throws(BertQAError) in
+            for entity in try EntityList(piiIn: bytes, options: options).entities {
+              #expect(entity.bytes.start >= 4 && entity.bytes.end <= bytes.count - 8, "\(groups)")
+            }
+            let finder = ExpressionFinder(text: TextBytes(bytes: bytes))
+            for cut in bytes.indices.dropFirst() {
+              let range = finder.extended(TextRange(start: cut, end: cut))
+              #expect(range.start <= cut && range.end >= cut && range.end <= bytes.count, "\(groups)")
+            }
+          }
+        }
+      }
+    }
+  }
+
   /// Area codes and direct dial numbers in pairs from their ends, as in German letters (DIN 5008 until 2001).
   @Test func pairs() throws {
     try expect([

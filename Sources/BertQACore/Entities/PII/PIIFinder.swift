@@ -79,9 +79,7 @@ struct PIIFinder {
         return range.upperBound
       }
       considerMore(&best, at: position)
-      if kinds.contains(.phone) {
-        best.consider(.phone, phones.range(at: position, behind: last, groups))
-      }
+      best.consider(.phone, phones.range(at: position, behind: last, groups))
       if let range = best.range { return try keep(range, best.kind) }
     }
     return position + 1
@@ -89,12 +87,12 @@ struct PIIFinder {
 
   /// Looks for the kinds that not every call asks for.
   private func considerMore(_ best: inout Best, at position: Int) {
-    if kinds.contains(.crypto) { best.consider(.crypto, text.cryptoAddress(at: position)) }
+    best.consider(.crypto, text.cryptoAddress(at: position))
     guard hasMore else { return }
     if let found = text.identifier(at: position, kinds) { best.consider(found.kind, found.range) }
-    if kinds.contains(.mac) { best.consider(.mac, text.macAddress(at: position)) }
-    if kinds.contains(.coordinates) { best.consider(.coordinates, text.coordinates(at: position)) }
-    if kinds.contains(.birthDate) { best.consider(.birthDate, text.birthDate(at: position)) }
+    best.consider(.mac, text.macAddress(at: position))
+    best.consider(.coordinates, text.coordinates(at: position))
+    best.consider(.birthDate, text.birthDate(at: position))
   }
 
   /// The longest of several matches at one place; of equally long ones, the first.
@@ -105,8 +103,10 @@ struct PIIFinder {
 
     init(kinds: PIIKinds) { self.kinds = kinds }
 
-    mutating func consider(_ kind: PIIKinds, _ match: Range<Int>?) {
-      guard kinds.contains(kind), let match, match.count > range?.count ?? 0 else { return }
+    /// - Parameter match: evaluated only if the call asks for the kind. A URL that is found and not kept would be read
+    ///   again from its next word on.
+    mutating func consider(_ kind: PIIKinds, _ match: @autoclosure () -> Range<Int>?) {
+      guard kinds.contains(kind), let match = match(), match.count > range?.count ?? 0 else { return }
       range = match
       self.kind = kind
     }

@@ -49,9 +49,13 @@ struct Digits: Equatable {
     return low >> UInt64(4 * startIndex) & mask == digits.low
   }
 
-  /// The first `count` digits as a number.
+  /// Every number of so many digits is an `Int`.
+  private static let mostOfNumber = 18
+
+  /// The first `count` digits as a number; the largest `Int` if they are more than 18.
   func number(_ count: Int) -> Int {
-    (startIndex..<min(endIndex, startIndex + count)).reduce(0) { 10 * $0 + Int(self[$1]) }
+    let digits = startIndex..<min(endIndex, startIndex + count)
+    return digits.count > Self.mostOfNumber ? .max : digits.reduce(0) { 10 * $0 + Int(self[$1]) }
   }
 }
 

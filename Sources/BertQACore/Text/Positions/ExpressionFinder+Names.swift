@@ -31,7 +31,7 @@ extension ExpressionFinder {
     return begin..<(isCall ? end + 2 : end)
   }
 
-  /// Returns the size of a character of names and paths at a place; 0 for any other.
+  /// Returns the size of a character of names and paths at a place; nil for any other.
   private func nameSize(at position: Int) -> Int? {
     if text.isWordByte(position) || Self.isMark(text[position]) { return 1 }
     switch text[position] {

@@ -7,10 +7,11 @@ extension SentenceFinder {
   func separatesLines(_ lineBreak: Int, content: Int, limit: Int) -> Bool {
     let bytes = TextBytes(bytes: text)
     var start = lineBreak
-    while start > 0, lineBreak - start < Self.reach, !Line.isBreak(bytes[start - 1]) { start -= 1 }
+    while lineBreak - start < Self.reach, let unit = unit(before: start), !Self.isLineBreak(unit.scalar) {
+      start -= unit.size
+    }
     let line = Line(bytes, from: start, limit: lineBreak)
-    let behind = lineBreak + (bytes[lineBreak] == 0x0D && bytes[lineBreak + 1] == 0x0A ? 2 : 1)
-    let next = Line(bytes, from: behind, limit: limit)
+    let next = Line(bytes, from: lineBreak + lineBreakSize(at: lineBreak), limit: limit)
     // A sentence has lines before this one only if they are wrapped.
     let first = content < start ? Line(bytes, from: content, limit: lineBreak) : line
     if line.quotes != next.quotes || line.isRule || next.isRule || line.isRow || next.isRow { return true }
@@ -47,13 +48,12 @@ private struct Line {
       position += 1
     }
     self.start = position
-    while position < limit, position - self.start < Self.longest, !Self.isBreak(text[position]) {
+    let finder = SentenceFinder(text: text.bytes)
+    while position < limit, position - self.start < Self.longest, finder.lineBreakSize(at: position) == 0 {
       position += 1
     }
     end = position
   }
-
-  static func isBreak(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 

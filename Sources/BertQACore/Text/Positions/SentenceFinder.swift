@@ -39,7 +39,7 @@ struct SentenceFinder {
         end = boundary
         break
       }
-      position = skipSpace(from: max(boundary, position + 1), limit: limit)
+      position = max(skipSpace(from: boundary, limit: limit), position + 1)
       content = position
     }
     start = skipSpace(from: start, limit: range.start)
@@ -127,7 +127,7 @@ extension SentenceFinder {
       if endsParagraph(position, limit: limit) || separatesLines(position, content: content, limit: limit) {
         return .end(position)
       }
-      return .none(next: position + first.size)
+      return .none(next: position + lineBreakSize(at: position))
     }
     var end = position
     var isCertain = false
@@ -163,6 +163,15 @@ extension SentenceFinder {
 
   static func isLineBreak(_ scalar: UInt32) -> Bool {
     scalar == 0x0A || scalar == 0x0D || scalar == 0x85 || scalar == 0x2028 || scalar == 0x2029
+  }
+
+  /// Returns the bytes of the line break at a place, of which CR and LF are one; 0 if there is none.
+  func lineBreakSize(at position: Int) -> Int {
+    if 0x20..<0x80 ~= text[position] { return 0 }
+    let unit = UTF8Codec.decode(text, at: position)
+    guard Self.isLineBreak(unit.scalar) else { return 0 }
+    let isPair = unit.scalar == 0x0D && position + 1 < text.count && text[position + 1] == 0x0A
+    return isPair ? 2 : unit.size
   }
 
   private func isTerminator(_ unit: DecodedScalar, at position: Int) -> Bool {
@@ -216,10 +225,8 @@ extension SentenceFinder {
 
   /// True for a paragraph separator, and for a line break before a blank line.
   private func endsParagraph(_ lineBreak: Int, limit: Int) -> Bool {
-    let unit = UTF8Codec.decode(text, at: lineBreak)
-    if unit.scalar == 0x2029 { return true }
-    var next = lineBreak + unit.size
-    if unit.scalar == 0x0D, next < limit, text[next] == 0x0A { next += 1 }
+    if UTF8Codec.decode(text, at: lineBreak).scalar == 0x2029 { return true }
+    var next = lineBreak + lineBreakSize(at: lineBreak)
     while next < limit {
       let unit = UTF8Codec.decode(text, at: next)
       if Self.isLineBreak(unit.scalar) { return true }

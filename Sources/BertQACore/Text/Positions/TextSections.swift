@@ -215,22 +215,15 @@ private struct TextLine {
 
   init(from start: Int, in text: UnsafeBufferPointer<UInt8>, _ poll: inout TextPoll) throws(BertQAError) {
     self.start = start
+    let finder = SentenceFinder(text: text)
     var end = start
-    while end < text.count, Self.breakLength(at: end, in: text) == 0 {
+    while end < text.count, finder.lineBreakSize(at: end) == 0 {
       end += 1
       try poll.reach(end)
     }
     self.end = end
-    let isPair = end + 1 < text.count && text[end] == 0x0D && text[end + 1] == 0x0A
-    next = end < text.count ? end + (isPair ? 2 : Self.breakLength(at: end, in: text)) : end
-    content = SentenceFinder(text: text).skipSpace(from: start, limit: end)
-  }
-
-  /// Returns 0 if no line break begins at a position.
-  private static func breakLength(at position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
-    if 0x20..<0x80 ~= text[position] { return 0 }
-    let unit = UTF8Codec.decode(text, at: position)
-    return SentenceFinder.isLineBreak(unit.scalar) ? unit.size : 0
+    next = end < text.count ? end + finder.lineBreakSize(at: end) : end
+    content = finder.skipSpace(from: start, limit: end)
   }
 
   var isBlank: Bool { content == end }

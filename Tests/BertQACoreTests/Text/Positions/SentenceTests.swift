@@ -40,13 +40,14 @@ import Testing
   }
 
   /// 435 sentences of Fixtures/sentences.txt, asked for at their first and last characters.
-  @Test func sentencesOfManyLanguagesAndKinds() throws {
+  @Test(arguments: ["\n", "\r\n", "\r", "\u{85}", "\u{2028}"])
+  func sentencesOfManyLanguagesAndKinds(lineBreak: String) throws {
     let file = TokenizerFixture.folder.deletingLastPathComponent().appendingPathComponent("sentences.txt")
     var wrong: [String] = []
     var count = 0
     for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
     where !line.hasPrefix("#") {
-      let parts = line.replacingOccurrences(of: "␤", with: "\n").components(separatedBy: "‖")
+      let parts = line.replacingOccurrences(of: "␤", with: lineBreak).components(separatedBy: "‖")
       let text = Array(parts.joined().utf8)
       var position = 0
       for part in parts {

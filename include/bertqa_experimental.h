@@ -559,8 +559,9 @@ enum {
    * word of the query, the word's index there, and its BM25 in the passage, or NULL without ?2. A passage has a
    * row for each of these words. */
   BERTQA_COLLECTION_WORDS = 2,
-  /* ?1 a GLOB pattern of paths or NULL, ?2 a JSON object with a GLOB pattern for each field that matters, or
-   * NULL: first and last id of each run of passages of such documents, ascending. */
+  /* ?1 a GLOB pattern of paths or NULL, ?2 NULL or a JSON object with each field that matters: a text or number
+   * is a GLOB pattern, another value must be equal. First and last id of each run of passages of such
+   * documents, ascending. */
   BERTQA_COLLECTION_ALLOWED = 3,
   /* All vectors: first, count, rows, scales. */
   BERTQA_COLLECTION_VECTORS = 4,

@@ -100,7 +100,7 @@ static int begin(connection *connection, bertqa_text question, const bertqa_call
   return code;
 }
 
-/* What documents may be found: GLOB patterns of paths, and of fields as an object of JSON; NULL: all. */
+/* What documents may be found: a GLOB pattern of paths, and an object of JSON with fields; NULL: all. */
 typedef struct filter {
   bertqa_text path, fields;
 } filter;

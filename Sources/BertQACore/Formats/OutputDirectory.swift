@@ -91,10 +91,11 @@ package final class OutputDirectory {
     }
   }
 
-  /// Moves the directory into place. Its files are on disk before.
-  func commit() throws(BertQAError) {
+  /// Moves the directory into place. Its files are on disk before. The caller can stop the call until then.
+  func commit(_ monitor: CallMonitor) throws(BertQAError) {
     for folder in folders { try Self.synchronize("\(temporary)/\(folder)") }
     try Self.synchronize(temporary)
+    try monitor.checkNow()
     guard rename(temporary, path) == 0 else { throw .system("put in place", path) }
     isCommitted = true
     // The directory is complete now, so nothing fails any more. A parent directory that may not be read cannot be

@@ -31,7 +31,8 @@ package enum CollectionSQL: Int32, CaseIterable {
         JOIN words w ON w.words MATCH '"' || q.value || '"'
       """
     // Runs of ids: if another program wrote meanwhile, its passages are between those of a long document.
-    // A field that a document lacks matches nothing.
+    // A field that a document lacks matches nothing. Texts and numbers are patterns. GLOB cannot compare null, lists and
+    // objects, which have no atom, and would take true for 1.
     case .allowed:
       """
       SELECT min(id), max(id) FROM (
@@ -39,7 +40,9 @@ package enum CollectionSQL: Int32, CaseIterable {
           SELECT d.id FROM documents d LEFT JOIN files f ON f.id = d.file
           WHERE (?1 IS NULL OR coalesce(f.path, d.name) GLOB ?1)
             AND NOT EXISTS (SELECT 1 FROM json_each(?2) w WHERE NOT EXISTS (
-              SELECT 1 FROM json_each(d.fields) v WHERE v.key = w.key AND v.atom GLOB w.atom))))
+              SELECT 1 FROM json_each(d.fields) v WHERE v.key = w.key
+                AND CASE WHEN w.type IN ('text', 'integer', 'real') THEN v.atom GLOB w.atom
+                ELSE v.type = w.type AND v.value IS w.value END))))
       GROUP BY run ORDER BY 1
       """
     case .vectors: "SELECT first, count, rows, scales FROM vectors ORDER BY first"

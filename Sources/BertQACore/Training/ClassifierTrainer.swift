@@ -49,7 +49,7 @@ public final class ClassifierTrainer {
     guard ObjectReader.isLabel(label), UTF8Codec.isValid(label) else {
       throw BertQAError(
         .invalidArgument, argument: "label",
-        "of text \(textCount) is blank, has a NUL or is not valid UTF-8: every text needs a name")
+        "is blank, has a NUL or is not valid UTF-8: every text needs a name")
     }
     guard textCount < Int(Int32.max) else {
       throw BertQAError(.tooLarge, "there are more than \(Int32.max) texts")
@@ -121,8 +121,7 @@ public final class ClassifierTrainer {
     let monitor = CallMonitor(call)
     let (model, report) = try train(call, monitor)
     try model.write(to: output, training: options.record(report.features), monitor)
-    try monitor.check()
-    try output.commit()
+    try output.commit(monitor)
     return report
   }
 

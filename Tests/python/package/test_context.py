@@ -90,6 +90,17 @@ def test_quantize(tiny, tmp_path):
         bertqa.quantize(tmp_path / "none", tmp_path / "again")
 
 
+def test_a_quantization_can_be_stopped_until_its_end(tmp_path):
+    # config.json is the last file.
+    with pytest.raises(bertqa.Cancelled):
+        bertqa.quantize(
+            FIXTURES / "tiny-bert",
+            tmp_path / "int8",
+            cancel=lambda: any(tmp_path.glob("int8.partial-*/config.json")),
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_log():
     lines = []
     with bertqa.Context(FIXTURES / "tiny-bert", log=lines.append, precision="f32"):

@@ -1,5 +1,6 @@
 """Word-count classifiers: training against scikit-learn, words against uniseg, and the package's part."""
 
+import itertools
 import json
 import math
 import os
@@ -263,6 +264,22 @@ def slow(count=6000):
     generator = random.Random(1)
     texts = [" ".join(f"word{generator.randrange(20000)}" for _ in range(40)) for _ in range(count)]
     return texts, [str(n % 7) for n in range(count)]
+
+
+def test_a_training_that_any_report_stops_writes_nothing(tmp_path):
+    texts, labels = ["one two three", "four five six"] * 2, ["a", "b"] * 2
+    for place in itertools.count(1):
+        reports = iter([None] * (place - 1))
+        try:
+            # The report of this place raises StopIteration.
+            bertqa.train_classifier(
+                texts, labels, tmp_path / "model", folds=2, progress=lambda *_, reports=reports: next(reports)
+            )
+        except StopIteration:
+            assert os.listdir(tmp_path) == []
+        else:
+            assert place > 1 and os.listdir(tmp_path) == ["model"]
+            break
 
 
 def test_progress(tmp_path):

@@ -309,7 +309,7 @@ class Collection:
         """Returns the k passages that match best, by words and by meaning.
 
         path: only documents whose path (name, for those of no file) matches this GLOB pattern of SQLite.
-        fields: only documents whose fields have these values; a text is a GLOB pattern.
+        fields: only documents whose fields have these values; a text or number is a GLOB pattern.
         """
         return self._search(question, k, path, fields)[1]
 

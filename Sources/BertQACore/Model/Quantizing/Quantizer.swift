@@ -61,7 +61,7 @@ public struct Quantizer {
     var quantizer = Quantizer(writer: try SafetensorsWriter(weights, plan.tensors), options.call)
     try quantizer.write(plan)
     try target.writeConfiguration(of: model, threshold: options.noAnswerThreshold)
-    try target.commit()
+    try target.commit(quantizer.monitor)
     return quantizer.report
   }
 

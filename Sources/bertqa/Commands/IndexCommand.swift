@@ -43,8 +43,9 @@ struct IndexCommand: Command {
       "Standard output has one line: the numbers of files and passages. Standard error lists what could not be read.",
     ],
     exitCodes:
-      "0 done; 2 wrong usage; 3 something could not be read, and the rest is done, or the model or the database is invalid "
-      + "or in use; 4 out of memory, or a defect in the program",
+      "0 done; 2 wrong usage; 3 something could not be read, and the rest is done, or the model or the database is invalid, "
+      + "or the database is in use or cannot be written; 4 out of memory, standard output cannot be written, or a defect in "
+      + "the program",
     examples: [
       .init("a collection of notes and mail", "bertqa index notes.db ~/notes report.txt mail.jsonl"),
       .init("PDF documents, too", "bertqa index --convert '.pdf=pdftotext {} -' papers.db ~/papers"),

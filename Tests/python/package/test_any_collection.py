@@ -10,21 +10,7 @@ import bertqa
 from conftest import FEWER, FIXTURES
 
 NAMES = ["a", "b", "", "*", "\u00e4", "x/y", "a\0b"]
-WORDS = [
-    "fox",
-    "dog",
-    "jumps",
-    "Zo\u00eb",
-    "\u65e5\u672c",
-    "\U0001f600",
-    '"',
-    "*",
-    "OR",
-    "NEAR",
-    "\0",
-    "\n\n",
-    "\u2028",
-]
+WORDS = [*'fox dog jumps Zo\u00eb \u65e5\u672c \U0001f600 " * OR NEAR'.split(), "\0", "\n\n", "\u2028"]
 TITLES = [None, "", "  ", "A title", "\0", "a\nb"]
 # Each value as a field and as what a search asks for.
 VALUES = [None, True, False, 0, 1, 1.5, 10**30, "1", "", "a b", [], [1, {"b": None}], {}, {"b": [True]}]
@@ -90,10 +76,8 @@ def test_any_calls(seed, contexts, tmp_path):
         return " ".join(generator.choices(WORDS, k=choose([0, 1, 3, 30, 300])))
 
     for _ in range(generator.randrange(5, 40)):
-        name, action = (
-            choose(NAMES),
-            choose(["add", "add", "add", "remove", "search", "ask", "fail", "reopen", "check"]),
-        )
+        name = choose(NAMES)
+        action = choose(["add", "add", "add", "remove", "search", "ask", "fail", "reopen", "check"])
         if action == "add":
             fields = choose([None, {}, {"y": choose(VALUES)}, {'k.e"y': choose(VALUES), "y": choose(VALUES)}])
             expected[name] = text(), choose(TITLES), fields

@@ -65,7 +65,7 @@ struct PhraseTree: Sendable {
       while let current = node {
         if phraseOfNode[current] >= 0 { found = (end, phraseOfNode[current]) }
         guard let next = try Self.word(text, from: end, to: text.count, behind: Self.widestGap, &poll),
-          !Self.endsParagraph(text, end..<next.range.lowerBound)
+          !SentenceFinder(text: text).hasBlankLine(in: end..<next.range.lowerBound)
         else { break }
         node = nodes[Step(node: current, word: next.hash)]
         end = next.range.upperBound
@@ -73,10 +73,6 @@ struct PhraseTree: Sendable {
       if let found { try body(first.range.lowerBound..<found.end, found.number) }
       position = found?.end ?? first.range.upperBound
     }
-  }
-
-  private static func endsParagraph(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
-    text[range].reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) } > 1
   }
 
   /// Returns where the first word of a part of the text begins; its end if there is none.

@@ -155,12 +155,11 @@ extension ExpressionFinder {
     return nil
   }
 
-  /// Returns the size of a space or line feed, or of a space that is narrow or does not break.
+  /// Returns the size of a space or line break, or of a space that is narrow or does not break.
   private func space(at position: Int) -> Int? {
-    switch text[position] {
-    case UInt8(ascii: " "), UInt8(ascii: "\n"): return 1
-    default: break
-    }
+    if text[position] == UInt8(ascii: " ") { return 1 }
+    let lineBreak = lineBreakSize(at: position)
+    if lineBreak > 0 { return lineBreak }
     switch scalar(at: position)?.unicodeScalar {
     case "\u{A0}": return 2
     case "\u{2009}", "\u{202F}": return 3

@@ -204,16 +204,18 @@ struct ExpressionFinder {
     let low = max(1, cut - 2 * Self.longestPart)
     let high = min(text.count - 1, cut + Self.longestPart)
     guard low < high else { return nil }
-    for line in low..<high where text[line] == 0x0A {
-      let hyphen = text[line - 1] == 0x0D ? line - 1 : line
+    for hyphen in low..<high {
+      let lineBreak = lineBreakSize(at: hyphen)
       // Also U+2010 and the soft hyphen.
       guard
+        lineBreak > 0,
         text[hyphen - 1] == UInt8(ascii: "-") || text.has("\u{2010}", at: hyphen - 3)
           || text.has("\u{AD}", at: hyphen - 2)
       else { continue }
       var begin = hyphen
       while begin > 0, hyphen - begin < Self.longestPart, isPartByte(text[begin - 1]) { begin -= 1 }
-      var next = line + 1
+      let line = hyphen + lineBreak
+      var next = line
       while next - line < Self.longestPart, text[next] == 0x20 || text[next] == 0x09 { next += 1 }
       var end = next
       while end - next < Self.longestPart, isPartByte(text[end]) { end += 1 }
@@ -236,4 +238,9 @@ struct ExpressionFinder {
   }
 
   func isBlank(_ byte: UInt8) -> Bool { byte <= 0x20 }
+
+  /// Returns the bytes of the line break at a place; 0 if there is none.
+  func lineBreakSize(at position: Int) -> Int {
+    position < text.count ? SentenceFinder(text: text.bytes).lineBreakSize(at: position) : 0
+  }
 }

@@ -68,10 +68,14 @@ struct AnswerDisplay {
   /// Returns the position after the last blank line, or before the first.
   private static func blankLine(in text: Slice<UnsafeBufferPointer<UInt8>>, last: Bool) -> Int? {
     var found: Int?
-    for index in text.indices.dropLast()
-    where text[index] == UInt8(ascii: "\n") && text[index + 1] == UInt8(ascii: "\n") {
-      found = last ? index + 2 : index
-      if !last { break }
+    var feed: Int?
+    for (index, byte) in zip(text.indices, text) where byte != UInt8(ascii: "\r") {
+      let isFeed = byte == UInt8(ascii: "\n")
+      if isFeed, let feed {
+        found = last ? index + 1 : feed
+        if !last { break }
+      }
+      feed = isFeed ? index : nil
     }
     return found
   }

@@ -26,9 +26,14 @@ struct ArgumentText: @unchecked Sendable {  // the bytes never change
   ///   - command: the command as typed.
   func path(_ role: String, _ command: String) throws(ToolError) -> String {
     guard let path = String(validatingCString: pointer) else {
-      throw .usage("\(role) \(string): the name is not valid UTF-8: name it otherwise", command: command)
+      throw .usage(Self.notUTF8(role, string), command: command)
     }
     return path
+  }
+
+  /// Returns the message about a file whose name is not valid UTF-8.
+  static func notUTF8(_ role: String, _ shown: String) -> String {
+    "\(role) \(shown): the name is not valid UTF-8: name it otherwise"
   }
 
   var isStandardInput: Bool { strcmp(pointer, "-") == 0 }

@@ -29,8 +29,7 @@ struct NamedFiles {
           "\(output.role) is a \(kind), not standard output: ./- is the \(kind) of the name -")
       }
       guard output.isSpelled || output.use == .output else {
-        throw arguments.usage(
-          "\(output.role) \(output.shown): the name is not valid UTF-8: name it otherwise")
+        throw arguments.usage(ArgumentText.notUTF8(output.role, output.shown))
       }
       try files.checkIsNoInput(output)
       for other in files.outputs[..<index] { try files.check(output, other) }

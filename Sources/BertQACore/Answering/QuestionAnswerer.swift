@@ -219,6 +219,12 @@ private struct QuestionBatch {
     guard !item.documents.isEmpty else {
       throw BertQAError(.invalidArgument, argument: "documents", "has no element: pass at least one document")
     }
+    guard item.ranks.isEmpty || item.ranks.count == item.documents.count else {
+      throw BertQAError(
+        .invalidArgument, argument: "ranks",
+        "has \(item.ranks.count) elements for \(item.documents.count) documents: pass one per document, or none"
+      )
+    }
     var documents = try [PreparedDocument](checkedCapacity: item.documents.count)
     for (number, document) in item.documents.enumerated() {
       do throws(BertQAError) {

@@ -64,6 +64,21 @@ import Testing
     }
   }
 
+  @Test(arguments: 0...4) func ranksAreOnePerDocumentOrNone(count: Int) {
+    let answerer = QuestionAnswerer(Self.tokenizer, FakeModel { _, _ in (0, 0) })
+    let error = failure {
+      try withBytes(of: ["who", "a b", "b a", "a a"]) { texts throws(BertQAError) in
+        let documents = texts.dropFirst().map { QuestionItem.Document.text($0) }
+        let ranks = [Double](repeating: 1, count: count)
+        _ = try answerer.answer(
+          [QuestionItem(question: texts[0], documents: documents, ranks: ranks)], AnswerOptions())
+      }
+    }
+    #expect((error == nil) == (count == 0 || count == 3))
+    #expect(error?.message.hasPrefix("ranks has \(count) elements for 3 documents") != false)
+    #expect(error == nil || error?.status == .invalidArgument)
+  }
+
   @Test func aQuestionThatLeavesNoRoomIsAnError() {
     let change: (inout AnswerOptions) -> Void = {
       $0.maxSequenceLength = 20

@@ -48,6 +48,17 @@ def test_masks(found):
     assert masked("\ud800b", 1).endswith("b")
 
 
+@pytest.mark.parametrize("marks", ["\u0301", "\u20d0", "\u0301\u20d0", "\U0001d167\u20d0"])
+def test_no_code_point_is_cut(marks):
+    """Of a character that is too long to be replaced as a whole."""
+    text = "a" + marks * 4000
+    for place in range(2000, 2010):
+        found = [bertqa.Entity(text[place], "A", place, place + 1, (0, 0), (0, 0), 1.0)]
+        before, after = bertqa.redact(text, found).split("[A]")
+        assert text.startswith(before) and len(before) < place
+        assert text.endswith(after) and len(after) < len(text) - place
+
+
 def test_hashes_are_hmac(found):
     digest = hmac.new(KEY, b"ann@x.org", hashlib.sha256).hexdigest()[:32]
     text = bertqa.redact(TEXT, found, key=KEY)

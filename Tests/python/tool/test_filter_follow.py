@@ -2,8 +2,10 @@
 without a run. Each record is written once and in order, or reported as lost."""
 
 import os
+import pathlib
 import shutil
 import signal
+import tempfile
 import time
 
 import pytest
@@ -120,6 +122,34 @@ def test_what_is_missing_between_is_named(follower):
     follower.has([0, 2, 3])
     [message] = follower.messages()
     assert f"{follower.log}.2 is not there" in message and "lost" in message
+
+
+def test_the_earliest_time_of_an_unread_file():
+    """In the memory file system: others do not keep it. The next run resumes and reads the whole file."""
+    memory = pathlib.Path("/dev/shm")
+    if not memory.is_dir():
+        pytest.skip("no file system that keeps the time")
+    with tempfile.TemporaryDirectory(dir=memory) as directory:
+        follower = Follower(pathlib.Path(directory))
+        record = records(0)
+        follower.log.write_bytes(record[:-5])
+        os.utime(follower.log, ns=(-(2**63), -(2**63)))
+        if follower.log.stat().st_mtime_ns != -(2**63):
+            pytest.skip("the file system does not keep the time")
+        for _ in range(2):
+            follower.up()
+            try:
+                follower.has_read(len(record) - 5)
+                follower.has([])
+            finally:
+                follower.down(signal.SIGTERM)
+        with follower.log.open("ab") as log:
+            log.write(record[-5:])
+        follower.up()
+        try:
+            follower.has([0])
+        finally:
+            follower.down(signal.SIGTERM)
 
 
 def test_losses_of_all_runs_are_counted(tmp_path):

@@ -140,7 +140,7 @@ struct TextEdges {
     let breaks = GraphemeBreak.shared
     var start = unitStart(position)
     // Back to a place that is a boundary in any context.
-    let low = max(last.upperBound <= position ? last.upperBound : 0, position - Self.reach)
+    let low = max(last.upperBound <= position ? last.upperBound : 0, unitStart(max(0, position - Self.reach)))
     var next = properties(UTF8Codec.decode(text, at: start), breaks)
     while let unit = unit(before: start, low: low) {
       let properties = properties(unit, breaks)

@@ -139,7 +139,7 @@ final class FilterProgress {
     guard isSamePath || extent.length > 0 else { return nil }
     // A file of which nothing was read may not have changed since.
     let isUnread = extent.length == 0 && checkpoint.inputSize > 0
-    let changed = checkpoint.inputChanged - (isUnread ? 1 : 0)
+    let changed = isUnread ? max(checkpoint.inputChanged, .min + 1) - 1 : checkpoint.inputChanged
     let place = RotatedFiles.Place(
       identity: extent.identity, length: extent.length, hash: extent.hash, changed: changed)
     if let found = try RotatedFiles(of: name).find(place, of: name, settings.reading) {

@@ -66,6 +66,21 @@ import Testing
     }
   }
 
+  /// Also where the reach ends inside a code point.
+  @Test(arguments: ["\u{20D0}", "\u{301}\u{20D0}", "\u{1D167}\u{20D0}"])
+  func longClustersAreCutAtCodePoints(marks: String) {
+    let text = Array(("a" + String(repeating: marks, count: 3000)).utf8)
+    text.withUnsafeBufferPointer { text in
+      for number in stride(from: 1, to: 2999, by: 7) {
+        var edges = TextEdges(text: text)
+        let place = 1 + number * marks.utf8.count
+        let (start, end) = (edges.clusterStart(place), edges.clusterEnd(place))
+        #expect(start < place && place < end)
+        #expect(text[start] & 0xC0 != 0x80 && (end == text.count || text[end] & 0xC0 != 0x80), "\(place)")
+      }
+    }
+  }
+
   /// Bytes at which characters begin, and the text's end.
   private static func boundaries(_ text: String) -> Set<Int> {
     Set(text.indices.map { text.utf8.distance(from: text.startIndex, to: $0) } + [text.utf8.count])

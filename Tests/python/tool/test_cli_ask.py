@@ -129,7 +129,9 @@ def test_wrong_usage(arguments, complaint):
 # At a terminal
 
 
-def test_a_conversation(text):
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_conversation(text, line_end):
+    text.write_text(TEXT, newline=line_end)
     with Typist(text) as typist:
         assert "Type a question." in typist.see(r"\? ")
         typist.type(f"{FAN}\r")

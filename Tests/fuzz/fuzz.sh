@@ -16,6 +16,9 @@ objects=$out/objects
 fixtures=$PWD/Tests/BertQACoreTests/Fixtures
 c_targets=$(cd $here && ls ./*.c | sed 's|./||; s|\.c$||' | grep -vx replay)
 swift_targets=$(cd $here && ls ./*.swift | sed 's|./||; s|\.swift$||')
+# These are compiled as files of the tool.
+as_tool="-parse-as-library -swift-version 6 -module-name bertqa_cli -ISources/CBertQA/include -ISources/CSystem
+  -ISources/CCodecs $(find Sources/bertqa -name '*.swift' ! -name main.swift)"
 idle="nice -n 19"
 ! command -v chrt > /dev/null || idle="$idle chrt -i 0"
 
@@ -35,10 +38,9 @@ build() {
         -DFIXTURES="\"$fixtures\"" -c "$here/$target.c" -o "$objects/programs/$target.o"
     else
       is_older "$out/$target" "$objects/done" "$here/$target.swift" Sources/bertqa || continue
-      # shellcheck disable=SC2046
-      swiftc -g -O -wmo -parse-as-library -swift-version 6 -package-name bertqa -sanitize=fuzzer,address -module-name bertqa_cli \
-        -ISources/CBertQA/include -ISources/CSystem -ISources/CCodecs -I"$objects" -c "$here/$target.swift" \
-        $(find Sources/bertqa -name '*.swift' ! -name main.swift) -o "$objects/programs/$target.o"
+      # shellcheck disable=SC2086
+      swiftc -g -O -wmo -package-name bertqa -sanitize=fuzzer,address -I"$objects" -c "$here/$target.swift" $as_tool \
+        -o "$objects/programs/$target.o"
     fi
     swiftc -static-stdlib -sanitize=fuzzer,address -use-ld=lld "$objects/programs/$target.o" "$objects"/c/*.o \
       -o "$out/$target"
@@ -49,10 +51,8 @@ typecheck() {
   # SwiftPM makes it of the directory's name.
   package=$(sed -n '/-package-name/{s/.*"-package-name","\([^"]*\)".*/\1/p;q}' .build/release.yaml)
   for target in $swift_targets; do
-    # shellcheck disable=SC2046
-    swiftc -frontend -typecheck -parse-as-library -swift-version 6 -package-name "$package" -module-name bertqa_cli \
-      -I.build/release/Modules -ISources/CBertQA/include -ISources/CSystem -ISources/CCodecs \
-      -primary-file "$here/$target.swift" $(find Sources/bertqa -name '*.swift' ! -name main.swift)
+    # shellcheck disable=SC2086
+    swiftc -frontend -typecheck -package-name "$package" -I.build/release/Modules -primary-file "$here/$target.swift" $as_tool
   done
 }
 

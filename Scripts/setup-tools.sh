@@ -51,6 +51,7 @@ if [ "$(id -u)" = 0 ]; then
   ldconfig -p | grep -q 'libpcre2-8\.so\.0' || missing="$missing libpcre2-8-0"
   ldconfig -p | grep -q 'libxml2\.so' || missing="$missing libxml2"
   ldconfig -p | grep -q 'libgmime-3\.0\.so' || missing="$missing libgmime-3.0-0"
+  ldconfig -p | grep -q 'libmd4c\.so\.0' || missing="$missing libmd4c0"
   need go golang-go
   need rustc rustc
   need javac default-jdk-headless

@@ -7,7 +7,7 @@ struct DocumentTitle {
   private typealias Line = ArraySlice<UInt8>
 
   /// Texts with other endings, such as configurations, begin with comments that look like headings.
-  private static let endings: Set<String> = ["md", "markdown", "mdown", "mkd", "qmd", "rmd", "rst", "txt"]
+  private static let endings = MarkdownDocument.endings + [".rst", ".txt"]
   /// What follows is not read.
   private static let reach = 8192
   /// A longer title is cut before a character.
@@ -15,24 +15,32 @@ struct DocumentTitle {
 
   /// - Parameter name: the file's, in lower case and without the ending of a compressed file.
   init(_ text: UnsafeBufferPointer<UInt8>, named name: String) {
-    let parts = FilePath.split(name).name.split(separator: "." as Character)
-    guard parts.count < 2 || Self.endings.contains(String(parts[parts.count - 1])) else { return }
-    let mark = text.starts(with: "\u{FEFF}".utf8) ? 3 : 0
-    let beginning = Array(text.dropFirst(mark).prefix(Self.reach))
-    let end: UInt8 = beginning.contains(0x0A) ? 0x0A : 0x0D
-    var lines = beginning.split(separator: end, omittingEmptySubsequences: false)[...]
-    Self.skipBlank(&lines)
+    guard
+      !FilePath.split(name).name.dropFirst().contains("." as Character)
+        || Self.endings.contains(where: name.hasSuffix)
+    else { return }
+    var lines = Self.lines(text)
     let title = Self.frontMatter(&lines) ?? Self.heading(&lines)
     bytes = title.flatMap { Self.shown($0) }
   }
 
   // MARK: - Front matter
 
+  /// Returns the number of bytes of Markdown's front matter and what stands before it; 0 for none.
+  static func frontMatterSize(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+    let lines = lines(text)
+    return frontMatterEnd(lines).map { lines[$0].endIndex } ?? 0
+  }
+
+  /// Returns the index of the line that ends front matter.
+  private static func frontMatterEnd(_ lines: ArraySlice<Line>) -> Int? {
+    guard lines.first.map(trimmed)?.elementsEqual("---".utf8) == true else { return nil }
+    return lines.dropFirst().firstIndex { trimmed($0).elementsEqual("---".utf8) }
+  }
+
   /// Returns the title of Markdown's front matter, and skips it.
   private static func frontMatter(_ lines: inout ArraySlice<Line>) -> Line? {
-    guard lines.first.map(trimmed)?.elementsEqual("---".utf8) == true,
-      let end = lines.dropFirst().firstIndex(where: { trimmed($0).elementsEqual("---".utf8) })
-    else { return nil }
+    guard let end = frontMatterEnd(lines) else { return nil }
     let title = lines[..<end].first { $0.starts(with: "title:".utf8) }
     lines = lines[(end + 1)...]
     guard var value = title.map({ trimmed($0.dropFirst(6)) }), !value.isEmpty else { return nil }
@@ -92,6 +100,16 @@ struct DocumentTitle {
   }
 
   // MARK: - Lines
+
+  /// Returns the first lines from the first one with text. Their indices are those of the text.
+  private static func lines(_ text: UnsafeBufferPointer<UInt8>) -> ArraySlice<Line> {
+    let beginning = Array(text.prefix(reach))
+    let end: UInt8 = beginning.contains(0x0A) ? 0x0A : 0x0D
+    let mark = beginning.starts(with: "\u{FEFF}".utf8) ? 3 : 0
+    var lines = beginning[mark...].split(separator: end, omittingEmptySubsequences: false)[...]
+    skipBlank(&lines)
+    return lines
+  }
 
   private static func skipBlank(_ lines: inout ArraySlice<Line>) {
     lines = lines.drop { trimmed($0).isEmpty }

@@ -19,6 +19,8 @@ final class IndexRun {
   /// Files and records that could not be read, with the reasons.
   private(set) var problems: [String] = []
   private(set) var problemCount = 0
+  /// True if Markdown was read as plain text.
+  private(set) var hasMarkdownWithMarks = false
 
   /// Further problems are only counted.
   private static let mostProblems = 1000
@@ -106,6 +108,7 @@ final class IndexRun {
       }
       writer.begin(path, status, settings: settings)
       try reading.read(source, to: writer) { note("\(path): \($0)") }
+      if source.isMarkdownWithMarks { hasMarkdownWithMarks = true }
       try writer.endFile(hash: hash)
       if known == nil { summary.added += 1 } else { summary.changed += 1 }
     } catch {

@@ -57,12 +57,15 @@ struct SourceReading {
   /// Returns a number for the options by which a file's texts are made of its bytes. Those that do not concern it do
   /// not count.
   func settings(for shown: String) -> Int64 {
+    let name = Compression.inner(shown).lowercased()
     var meaning = encoding?.name ?? ""
     if let converter = converters.first(where: { shown.hasSuffix($0.ending) }) {
       meaning = converter.command
-    } else if let format = format ?? Self.recordFormat(Compression.inner(shown).lowercased()) {
+    } else if let format = format ?? Self.recordFormat(name) {
       let fields = ([textField, idField, titleField] + storedFields).map { $0?.string }
       meaning += " \(format) \(fields)"
+    } else if MarkdownDocument.isMarkdown(name), MarkdownDocument.isSupported {
+      meaning += " without marks"
     }
     var hash = ContentHash()
     hash.update(meaning)
@@ -80,7 +83,14 @@ struct SourceReading {
     fileprivate enum Kind {
       case converted(command: String)
       case records(RecordFormat)
-      case page, mail, text
+      case page, mail
+      case text(isMarkdown: Bool)
+    }
+
+    /// True for Markdown that is read as plain text, because the library for it is not there.
+    var isMarkdownWithMarks: Bool {
+      if case .text(isMarkdown: true) = kind { return !MarkdownDocument.isSupported }
+      return false
     }
   }
 
@@ -94,8 +104,10 @@ struct SourceReading {
       kind = .records(format)
     } else if [".html", ".htm", ".xhtml"].contains(where: name.hasSuffix) {
       kind = .page
+    } else if try Mailbox.isMail(file, named: name) {
+      kind = .mail
     } else {
-      kind = try Mailbox.isMail(file, named: name) ? .mail : .text
+      kind = .text(isMarkdown: MarkdownDocument.isMarkdown(name))
     }
     if !file.isStandardInput {
       switch kind {
@@ -139,15 +151,26 @@ struct SourceReading {
             fields: message.fields, hasLines: false)
         }
       }
-    case .text:
+    case .text(let isMarkdown):
       let text = try InputText(source.file, textReading)
       guard text.isDecodable, text.bytes.isValidUTF8 else {
         throw ToolError(.input, "\(source.shown): \(text.encoding.flaw)")
       }
-      try writer.add(
-        text.bytes, title: DocumentTitle(text.bytes, named: source.name).bytes, hasLines: true)
+      if isMarkdown, MarkdownDocument.isSupported {
+        try MarkdownDocument(text.bytes).text.withElements { text throws(ToolError) in
+          try add(text, of: source, to: writer)
+        }
+      } else {
+        try add(text.bytes, of: source, to: writer)
+      }
       withExtendedLifetime(text) {}
     }
+  }
+
+  private func add(
+    _ text: UnsafeBufferPointer<UInt8>, of source: Source, to writer: CollectionWriter
+  ) throws(ToolError) {
+    try writer.add(text, title: DocumentTitle(text, named: source.name).bytes, hasLines: true)
   }
 
   private static func recordFormat(_ name: String) -> RecordFormat? {

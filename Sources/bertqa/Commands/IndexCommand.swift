@@ -14,7 +14,7 @@ struct IndexCommand: Command {
         + "Only files that changed are read again, and files that no longer exist leave the collection. '-' is standard "
         + "input. Without FILE and DIR, only files that no longer exist are removed.",
       "Texts, Markdown, HTML, mail (.eml, .mbox, Maildir) and records of JSON lines and tables (.jsonl, .csv, .tsv) are read, "
-        + "also compressed with gzip or zstd. HTML needs the library libxml2, and mail GMime. Hidden files in directories are "
+        + "also compressed with gzip or zstd. HTML needs the library libxml2, and mail GMime; Markdown is read without its marks by MD4C. Hidden files in directories are "
         + "skipped.",
     ],
     sections: [
@@ -76,6 +76,11 @@ struct IndexCommand: Command {
     output.write(
       "\(summary.added) new, \(summary.changed) changed, \(summary.unchanged) unchanged, \(summary.removed) gone; "
         + "\(writer.passageCount) passages read, \(total) in all\n")
+    if run.hasMarkdownWithMarks {
+      report(
+        "note: Markdown was read with its marks and destinations of links: install the library MD4C (on Debian the package "
+          + "libmd4c0)")
+    }
     for problem in run.problems { report(problem) }
     let more = run.problemCount - run.problems.count
     if more > 0 { report("and \(more) more") }

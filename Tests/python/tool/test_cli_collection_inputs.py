@@ -394,7 +394,7 @@ def test_byte_order_marks_and_empty_headings(tmp_path):
     path, folder = tmp_path / "x.db", tmp_path / "folder"
     folder.mkdir()
     (folder / "a.md").write_text("\ufeff# The owl\n\nIt sleeps all day.")
-    (folder / "b.md").write_text("#  \n\nThe gnu runs.")
+    (folder / "b").write_text("#  \n\nThe gnu runs.")
     (folder / "c.txt").write_text("\ufeff")
     (folder / "d.jsonl").write_text('{"text": "The elk eats.", "title": " "}')
     run("index", "--words-only", "--title-field", "title", path, folder)
@@ -423,7 +423,7 @@ def test_byte_order_marks_and_empty_headings(tmp_path):
         ("notes.txt", "# The owl\n\nIt sleeps.", "The owl"),
         ("notes.txt", "# The settings\n# of the owl\nowl = 1\n", None),
         ("notes.txt", "The owl sleeps.\n\n-----\n", None),
-        ("a.md", "-----\n\n# The owl\n", None),
+        ("notes.txt", "-----\n\n# The owl\n", None),
         ("owl.conf", "# The settings\nowl = 1\n", None),
         ("owl.py", "# -*- coding: utf-8 -*-\nowl = 1\n", None),
     ],

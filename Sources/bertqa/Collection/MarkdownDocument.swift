@@ -1,0 +1,214 @@
+/// The text of a Markdown document without its marks, by MD4C's parser, which is opened on demand.
+///
+/// It has the line breaks of the document, so that both count lines alike. Front matter stays, and so do the marks of
+/// headings and items and the bars of tables: passages are cut by them.
+final class MarkdownDocument {
+  private(set) var text: [UInt8] = []
+
+  private let source: UnsafeBufferPointer<UInt8>
+  /// The end of the source's part that was read last.
+  private var position: Int
+  /// The mark of the next item of each list around the text.
+  private var lists: [Mark] = []
+  /// What begins the text of the next heading or item.
+  private var pendingMark: [UInt8] = []
+  private var imageDepth = 0
+  private var isHTMLBlock = false
+  /// What ends the tag or comment in which a piece of HTML ended; empty outside.
+  private var tagEnd: [UInt8] = []
+
+  private enum Mark {
+    case bullet
+    case number(UInt32, delimiter: UInt8)
+  }
+
+  /// MD_PARSER of md4c.h. A callback returns 0 to continue.
+  private struct Parser {
+    typealias Visit = @convention(c) (Int32, UnsafeRawPointer?, UnsafeMutableRawPointer?) -> Int32
+    var version: UInt32 = 0
+    var flags: UInt32
+    var enterBlock: Visit
+    var leaveBlock: Visit
+    var enterSpan: Visit
+    var leaveSpan: Visit
+    var text: @convention(c) (Int32, UnsafePointer<UInt8>?, UInt32, UnsafeMutableRawPointer?) -> Int32
+    var log: UnsafeRawPointer?
+    var syntax: UnsafeRawPointer?
+  }
+
+  private typealias Parse =
+    @convention(c) (UnsafePointer<UInt8>?, UInt32, UnsafeRawPointer, UnsafeMutableRawPointer?) -> Int32
+
+  /// MD_FLAG_STRIKETHROUGH and MD_FLAG_WIKILINKS. Without MD_FLAG_TABLES the rows of tables are text.
+  private static let flags: UInt32 = 0x200 | 0x2000
+  // MD_BLOCKTYPE
+  private static let (orderedList, bulletList, item, heading, html): (Int32, Int32, Int32, Int32, Int32) =
+    (3, 2, 4, 6, 8)
+  // MD_SPANTYPE
+  private static let image: Int32 = 3
+  // MD_TEXTTYPE
+  private static let (entity, code, htmlText): (Int32, Int32, Int32) = (4, 5, 6)
+
+  /// Those of the names of files.
+  static let endings = [".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd"]
+
+  /// - Parameter name: a file's, in lower case and without the ending of a compressed file.
+  static func isMarkdown(_ name: String) -> Bool {
+    endings.contains(where: name.hasSuffix)
+  }
+
+  /// True if the library is there.
+  static let isSupported = (try? SharedLibrary(library)) != nil
+  private static let library = "libmd4c.so.0"
+
+  /// - Parameter source: valid UTF-8 of less than 4 GiB.
+  init(_ source: UnsafeBufferPointer<UInt8>) throws(ToolError) {
+    let library = try SharedLibrary(
+      Self.library, for: "Markdown", library: "the library MD4C", package: "libmd4c0")
+    let parse = try library.function("md_parse", as: Parse.self)
+    self.source = source
+    let mark = source.starts(with: "\u{FEFF}".utf8) ? 3 : 0
+    position = max(mark, DocumentTitle.frontMatterSize(source))
+    text.reserveCapacity(source.count)
+    text += source[..<position]
+    let parser = Parser(
+      flags: Self.flags,
+      enterBlock: { MarkdownDocument.of($2).enterBlock($0, $1) },
+      leaveBlock: { type, _, document in MarkdownDocument.of(document).leaveBlock(type) },
+      enterSpan: { type, _, document in MarkdownDocument.of(document).changeImageDepth(by: 1, type) },
+      leaveSpan: { type, _, document in MarkdownDocument.of(document).changeImageDepth(by: -1, type) },
+      text: { MarkdownDocument.of($3).append($0, UnsafeBufferPointer(start: $1, count: Int($2))) })
+    let body = UnsafeBufferPointer(rebasing: source[position...])
+    let status = withUnsafePointer(to: parser) {
+      parse(body.baseAddress, UInt32(body.count), $0, Unmanaged.passUnretained(self).toOpaque())
+    }
+    guard status == 0 else { throw ToolError(.resources, "out of memory") }
+    appendLineBreaks(before: source.count)
+  }
+
+  private static func of(_ document: UnsafeMutableRawPointer?) -> MarkdownDocument {
+    // The parser passes what it was given.
+    Unmanaged<MarkdownDocument>.fromOpaque(document!).takeUnretainedValue()
+  }
+
+  // MARK: - Blocks and spans
+
+  private func enterBlock(_ type: Int32, _ detail: UnsafeRawPointer?) -> Int32 {
+    switch type {
+    case Self.bulletList: lists.append(.bullet)
+    case Self.orderedList:
+      // MD_BLOCK_OL_DETAIL: start, is_tight, mark_delimiter.
+      let start = detail?.load(as: UInt32.self) ?? 1
+      lists.append(.number(start, delimiter: detail?.load(fromByteOffset: 8, as: UInt8.self) ?? 0x2E))
+    case Self.item: beginItem()
+    case Self.heading:
+      // MD_BLOCK_H_DETAIL: level.
+      let level = detail?.load(as: UInt32.self) ?? 1
+      pendingMark += Array(repeating: UInt8(ascii: "#"), count: Int(level)) + " ".utf8
+    case Self.html: isHTMLBlock = true
+    default: break
+    }
+    return 0
+  }
+
+  private func beginItem() {
+    guard let mark = lists.popLast() else { return }
+    if pendingMark.isEmpty { pendingMark = Array(repeating: UInt8(ascii: " "), count: 2 * lists.count) }
+    switch mark {
+    case .bullet:
+      pendingMark += "- ".utf8
+      lists.append(mark)
+    case .number(let number, let delimiter):
+      pendingMark += Array("\(number)".utf8) + [delimiter, UInt8(ascii: " ")]
+      lists.append(.number(number &+ 1, delimiter: delimiter))
+    }
+  }
+
+  private func leaveBlock(_ type: Int32) -> Int32 {
+    switch type {
+    case Self.bulletList, Self.orderedList: lists.removeLast()
+    case Self.item, Self.heading: pendingMark = []
+    case Self.html:
+      isHTMLBlock = false
+      tagEnd = []
+    default: break
+    }
+    return 0
+  }
+
+  private func changeImageDepth(by change: Int, _ type: Int32) -> Int32 {
+    if type == Self.image { imageDepth += change }
+    return 0
+  }
+
+  // MARK: - Text
+
+  private func append(_ type: Int32, _ piece: UnsafeBufferPointer<UInt8>) -> Int32 {
+    guard let base = source.baseAddress, let address = piece.baseAddress,
+      address >= base + position, address < base + source.count
+    else {
+      // The parser's own: a line break, which is taken from the source, or the indentation of code.
+      if type == Self.code, piece.allSatisfy({ $0 == UInt8(ascii: " ") }) { pendingMark += piece }
+      return 0
+    }
+    appendLineBreaks(before: address - base)
+    position += piece.count
+    if imageDepth > 0 { return 0 }
+    text += pendingMark
+    pendingMark = []
+    switch type {
+    case Self.htmlText: appendHTML(piece)
+    case Self.entity: text += Self.character(piece)
+    default: text += piece
+    }
+    return 0
+  }
+
+  /// Appends the line breaks of what stands between two pieces of text: marks, destinations of links, blank lines.
+  private func appendLineBreaks(before next: Int) {
+    text += source[position..<next].lazy.filter { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+    position = next
+  }
+
+  /// Appends HTML without tags and comments. In a block, and for `<br>`, a tag stands between words.
+  private func appendHTML(_ piece: UnsafeBufferPointer<UInt8>) {
+    var rest = piece[...]
+    while let first = rest.first {
+      if !tagEnd.isEmpty {
+        if rest.starts(with: tagEnd) {
+          rest = rest.dropFirst(tagEnd.count)
+          tagEnd = []
+        } else {
+          rest = rest.dropFirst()
+        }
+      } else if first == UInt8(ascii: "<"), let next = rest.dropFirst().first,
+        next > 0x40 || "!/?".utf8.contains(next)
+      {
+        if let last = text.last, last > 0x20, isHTMLBlock || rest.starts(with: "<br".utf8) {
+          text.append(UInt8(ascii: " "))
+        }
+        tagEnd = Array((rest.starts(with: "<!--".utf8) ? "-->" : ">").utf8)
+      } else {
+        text.append(first)
+        rest = rest.dropFirst()
+      }
+    }
+  }
+
+  /// Returns the character that an entity means; the entity itself if it is not one of the most frequent.
+  private static func character(_ entity: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    let name = String(decoding: entity.dropFirst().dropLast(), as: UTF8.self)
+    let named: [String: String] = [
+      "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": "\u{A0}",
+    ]
+    if let character = named[name] { return Array(character.utf8) }
+    let digits = name.dropFirst()
+    let value =
+      digits.first == "x" || digits.first == "X"
+      ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+    if name.first == "#", let scalar = value.flatMap(Unicode.Scalar.init), scalar.value >= 0x20 {
+      return Array(String(Character(scalar)).utf8)
+    }
+    return Array(entity)
+  }
+}

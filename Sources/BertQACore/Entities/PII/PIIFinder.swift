@@ -9,15 +9,15 @@ struct PIIFinder {
   }
 
   /// In the order of the text, without overlaps.
-  private(set) var found: [Found] = []
+  var found: [Found] = []
 
-  private let text: TextBytes
-  private let kinds: PIIKinds
+  let text: TextBytes
+  let kinds: PIIKinds
   /// True if some kinds are not among `PIIKinds.all`.
   private let hasMore: Bool
-  private let phones: PhoneFinder
+  let phones: PhoneFinder
   private var versions = VersionContext()
-  private let monitor: CallMonitor
+  let monitor: CallMonitor
 
   /// - Parameter regions: numbers of regions of `NumberingPlans`.
   init(_ text: UnsafeBufferPointer<UInt8>, _ kinds: PIIKinds, _ regions: [Int], _ monitor: CallMonitor) {

@@ -144,16 +144,14 @@ extension EntityList {
     _ text: UnsafeBufferPointer<UInt8>, _ folded: FoldedText?, _ kinds: PIIKinds, _ regions: [Int],
     _ monitor: CallMonitor
   ) throws(BertQAError) -> [PIIFinder.Found] {
-    guard let folded else {
-      var finder = PIIFinder(text, kinds, regions, monitor)
-      try finder.run()
-      return finder.found
-    }
-    return try folded.bytes.withElements { bytes throws(BertQAError) in
+    func found(_ bytes: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> [PIIFinder.Found] {
       var finder = PIIFinder(bytes, kinds, regions, monitor)
       try finder.run()
+      try finder.joinLines()
       return finder.found
     }
+    guard let folded else { return try found(text) }
+    return try folded.bytes.withElements { bytes throws(BertQAError) in try found(bytes) }
   }
 
   private static func numbers(ofRegions codes: [String]) throws(BertQAError) -> [Int] {

@@ -20,6 +20,8 @@ struct FoldedText {
     // Up to this place the text has been copied.
     var copied = 0
     var position = 0
+    /// Where the underscores are that end emphasis.
+    var emphasisEnd = -1 ..< -1
     while position < text.count {
       try poll.reach(position)
       // Most lead bytes: of ASCII, of Latin, Greek, Cyrillic, Armenian and Hebrew letters, of Chinese characters and of
@@ -35,6 +37,13 @@ struct FoldedText {
         }
         range = escape.range
         change = escape.scalar < 0x80 ? .byte(UInt8(escape.scalar)) : Self.change(escape.scalar)
+      case UInt8(ascii: "_"):
+        guard let marks = Self.emphasis(in: TextBytes(bytes: text), at: position, until: &emphasisEnd) else {
+          position += 1
+          continue
+        }
+        range = marks
+        change = .byte(UInt8(ascii: "*"))
       case 0..<0xC2, 0xC3...0xD7, 0xE4...0xE9, 0xEB, 0xEC:
         position += 1
         continue
@@ -138,6 +147,37 @@ struct FoldedText {
       return .byte(byte)
     default: return nil
     }
+  }
+
+  /// The longest text in emphasis whose end is looked for.
+  private static let longestEmphasis = 128
+
+  /// Returns the range of underscores that begin or end emphasis, as in Markdown: `_+49 30 901820_`. Those of names
+  /// such as `user_4111` have letters or digits on both sides.
+  /// - Parameter end: where the emphasis ends that was found before; becomes that of what begins here.
+  private static func emphasis(in text: TextBytes, at start: Int, until end: inout Range<Int>) -> Range<Int>?
+  {
+    if start == end.lowerBound { return end }
+    guard start >= end.upperBound, !text.isWordByte(start - 1) else { return nil }
+    var content = start
+    while text[content] == UInt8(ascii: "_") { content += 1 }
+    let count = content - start
+    guard count <= 3, text[content] > 0x20 else { return nil }
+    var position = content + 1
+    while position - content < longestEmphasis, text[position] >= 0x20 {
+      if text[position] == UInt8(ascii: "_") {
+        var last = position
+        while text[last] == UInt8(ascii: "_") { last += 1 }
+        if last - position == count, text[position - 1] > 0x20, !text.isAlphanumeric(last) {
+          end = position..<last
+          return start..<content
+        }
+        position = last
+      } else {
+        position += 1
+      }
+    }
+    return nil
   }
 
   private static func isBetweenDigits(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {

@@ -168,6 +168,15 @@ struct PhoneFinder {
     return nil
   }
 
+  /// True if a number that begins with a plus sign, perhaps in a bracket, is one of its calling code's plans.
+  func isInPlan(_ range: Range<Int>) -> Bool {
+    let isOpen = text[range.lowerBound] == UInt8(ascii: "(")
+    let sign = range.lowerBound + (isOpen ? 1 : 0)
+    guard text[sign] == UInt8(ascii: "+") else { return false }
+    let groups = DigitGroups(text, at: sign + 1, isOpen: isOpen)
+    return international(groups, behind: 0, mustBeValid: true).map { groups.end($0 - 1) } == range.upperBound
+  }
+
   /// Few national numbers have more digits; a longer sequence is more often a number and something after it.
   private static let mostPlausible = 12
 

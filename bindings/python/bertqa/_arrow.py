@@ -87,7 +87,7 @@ def chunks(column: Any, name: str, rows: int = 1 << 30) -> Iterator[Chunk]:
         column = iter(column)
     if hasattr(column, "__arrow_c_array__"):
         capsules = column.__arrow_c_array__()
-        schema, data = (_pointer(each) for each in capsules)
+        schema, data = (_pointer(*each) for each in zip(capsules, (b"arrow_schema", b"arrow_array")))
         yield Chunk(ArrowArray.from_address(data), ArrowSchema.from_address(schema), capsules)
     elif hasattr(column, "__arrow_c_stream__"):
         try:
@@ -121,11 +121,13 @@ def library_of(column: Any) -> str:
 
 
 def _stream(capsule: Any) -> Iterator[Chunk]:
-    stream = ArrowArrayStream.from_address(_pointer(capsule))
+    stream = ArrowArrayStream.from_address(_pointer(capsule, b"arrow_array_stream"))
 
     def filled(get: Any, struct: Any) -> Any:
         if get(ctypes.byref(stream), ctypes.byref(struct)) != 0:
-            raise ValueError(f"Arrow stream: {(stream.get_last_error(ctypes.byref(stream)) or b'?').decode()}")
+            raise ValueError(
+                f"Arrow stream: {(stream.get_last_error(ctypes.byref(stream)) or b'?').decode('utf-8', 'replace')}"
+            )
         return _Released(struct)
 
     schema = filled(stream.get_schema, ArrowSchema())
@@ -193,13 +195,13 @@ _python.PyCapsule_GetName.restype, _python.PyCapsule_GetName.argtypes = c_void_p
 _python.PyCapsule_GetPointer.restype, _python.PyCapsule_GetPointer.argtypes = c_void_p, [c_void_p, c_void_p]
 _python.PyCapsule_New.restype = ctypes.py_object
 _python.PyCapsule_New.argtypes = [c_void_p, c_char_p, c_void_p]
-_NAMES = {name: ctypes.c_char_p(name) for name in (b"arrow_schema", b"arrow_array")}
+_NAMES = {name: ctypes.c_char_p(name) for name in (b"arrow_schema", b"arrow_array", b"arrow_array_stream")}
 #: Structs that a capsule owns, by their address.
 _exported: Dict[int, Any] = {}
 
 
-def _pointer(capsule: Any) -> int:
-    return int(_python.PyCapsule_GetPointer(id(capsule), _python.PyCapsule_GetName(id(capsule))))
+def _pointer(capsule: Any, name: bytes) -> int:
+    return int(_python.PyCapsule_GetPointer(id(capsule), _NAMES[name]))
 
 
 def capsule(struct: Any, name: bytes) -> Any:

@@ -94,8 +94,8 @@ void bertqa_trainer_free(bertqa_trainer *trainer);
 
 /* Adds a text. A text without words also counts. Labels are compared as bytes. call: NULL for no limits.
  * With vectors, the call that fills a group of texts embeds them all.
- * Errors: INVALID_ARGUMENT (a label that is blank, is not valid UTF-8 or has a NUL), TOO_LARGE,
- * OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED; a failure leaves the trainer unchanged. */
+ * Errors: INVALID_ARGUMENT (a label that is blank, is not valid UTF-8 or has a NUL), TOO_LARGE (also more
+ * than 65,536 labels), OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED; a failure leaves the trainer unchanged. */
 BERTQA_MUST_CHECK bertqa_status bertqa_trainer_add(bertqa_trainer *trainer, const char *text,
                                                    size_t length, const char *label,
                                                    size_t label_length,

@@ -127,7 +127,11 @@ def test_entities_of_the_caller_s_choice():
             context.entities(text, labels=names) for names in (labels, {labels[0]: 1, labels[1]: 0.5})
         )
         assert labels[0] in {one.label for one in expected} and {one.label for one in some} == {labels[1]}
-        for given, wanted in (" film or river , time,", expected), ("film or river=1, time = .5", some):
+        for given, wanted in [
+            (" film or river , time,", expected),
+            ("film or river=1, time = .5", some),
+            ("\u00a0film or river\u2003=\u00a01,\u3000time\u00a0=.5\u2009", some),  # as pasted from documents
+        ]:
             rows = connection.execute("SELECT entity, label FROM bertqa_entities(?, ?)", [text, given]).fetchall()
             assert rows == [(entity.text, entity.label) for entity in wanted]
             hidden = value(connection, "SELECT bertqa_redact(?, 'all', 'label', '', '', ?)", text, given)

@@ -307,7 +307,7 @@ def _thresholds(labels: str) -> Optional[Dict[str, Optional[float]]]:
         return None
     thresholds: Dict[str, Optional[float]] = {}
     for name in names:
-        own = re.fullmatch(r"(.*\S)\s*=\s*(\d+(?:\.\d*)?|\.\d+)", name, re.DOTALL | re.ASCII)
+        own = re.fullmatch(r"(.*\S)\s*=\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)", name, re.DOTALL)
         thresholds[own[1] if own else name] = float(own[2]) if own else None
     return thresholds
 

@@ -990,6 +990,19 @@ BERTQA_MUST_CHECK bertqa_status bertqa_entities_arrow(const bertqa_context *cont
                                                       struct ArrowArray *entities,
                                                       struct ArrowSchema *schema);
 
+/* Makes a column of copies of the caller's data, whose release callbacks are the library's: for hosts whose
+ * own callbacks cannot be called at any time. Python's would lose an exception that unwinds meanwhile.
+ * format, name: the type and name, as Arrow's structs have them; NUL-terminated. The data is not checked.
+ * null_count: -1 for unknown. buffers: [buffer_count]; one whose text is NULL is absent.
+ * children, child_schemas: [child_count]; moved into the column, so that their release is NULL afterwards.
+ * array, schema: filled on success; on failure their release is NULL, and the children stay the caller's.
+ * Errors: INVALID_ARGUMENT (also for a released child), OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_column_create(
+    const char *format, const char *name, int64_t length, int64_t null_count,
+    const bertqa_text *buffers, size_t buffer_count, struct ArrowArray *children,
+    struct ArrowSchema *child_schemas, size_t child_count, struct ArrowArray *array,
+    struct ArrowSchema *schema);
+
 #ifdef __cplusplus
 }
 #endif

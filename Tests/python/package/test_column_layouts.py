@@ -155,6 +155,11 @@ class Stream:
         return _arrow.capsule(self.stream, b"arrow_array_stream")
 
 
+def release_all():
+    gc.collect()
+    _arrow.release_unused()
+
+
 @pytest.mark.parametrize("function", ["answer", "embed", "redact"])
 def test_every_layout_is_read_like_a_list(functions, function):
     structs = Structs()
@@ -167,7 +172,7 @@ def test_every_layout_is_read_like_a_list(functions, function):
         column = Stream(structs, pairs) if is_stream else Capsules(*pairs[0])
         given = [text for rows in chunks for text in rows]
         assert list(functions[function](column)) == list(functions[function](given)), (case, kind, index)
-        gc.collect()
+        release_all()
         assert sorted(structs.released) == ["array"] * len(chunks) + ["schema"] + ["stream"] * is_stream
         structs.kept.clear()
         structs.released.clear()
@@ -179,7 +184,7 @@ def test_a_stream_that_fails(functions, error):
     pairs = [structs.column("u", ["the river", None]), structs.column("u", ["the fox"])]
     with pytest.raises(ValueError, match="Arrow stream: the source is \ufffd"):
         functions["answer"](Stream(structs, pairs, error))
-    gc.collect()
+    release_all()
     assert sorted(structs.released) == ["array"] * max(0, error) + ["schema"] * (error >= 0) + ["stream"]
 
 
@@ -256,7 +261,7 @@ def test_structs_that_contradict_themselves(functions, wrong):
         structs = Structs()
         with pytest.raises(bertqa.InvalidArgument, match=message):
             call(Capsules(*make(structs)))
-        gc.collect()
+        release_all()
 
 
 def test_capsules_of_other_structs():
@@ -269,3 +274,6 @@ def test_capsules_of_other_structs():
 
     with pytest.raises(ValueError, match="incorrect name"):
         bertqa.redact_column(Swapped())
+    del schema, array
+    release_all()
+    assert sorted(structs.released) == ["array", "schema"]

@@ -5,7 +5,7 @@ import itertools
 import sys
 from array import array
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from ._errors import InvalidArgument
 from ._text import encoded, is_text, not_a_text
@@ -191,13 +191,12 @@ try:
     _python = ctypes.pythonapi
 except AttributeError:
     raise ImportError("bertqa needs CPython: the ctypes of this interpreter has no pythonapi") from None
-_python.PyCapsule_GetName.restype, _python.PyCapsule_GetName.argtypes = c_void_p, [c_void_p]
 _python.PyCapsule_GetPointer.restype, _python.PyCapsule_GetPointer.argtypes = c_void_p, [c_void_p, c_void_p]
 _python.PyCapsule_New.restype = ctypes.py_object
 _python.PyCapsule_New.argtypes = [c_void_p, c_char_p, c_void_p]
 _NAMES = {name: ctypes.c_char_p(name) for name in (b"arrow_schema", b"arrow_array", b"arrow_array_stream")}
-#: Structs that a capsule owns, by their address.
-_exported: Dict[int, Any] = {}
+#: Capsules and their structs, by the struct's address.
+_exported: Dict[int, Tuple[Any, "_Released"]] = {}
 
 
 def _pointer(capsule: Any, name: bytes) -> int:
@@ -205,16 +204,27 @@ def _pointer(capsule: Any, name: bytes) -> int:
 
 
 def capsule(struct: Any, name: bytes) -> Any:
-    """Moves a struct into a capsule, which releases it if no consumer takes it."""
+    """Moves a struct into a capsule. If no consumer takes it, it is released some time after the capsule is gone: by a
+    later call, as a destructor in Python would lose an exception that unwinds meanwhile."""
+    release_unused()
     moved = type(struct).from_buffer_copy(struct)
     struct.release = type(struct.release)()
     address = ctypes.addressof(moved)
-    _exported[address] = _Released(moved)
-    return _python.PyCapsule_New(address, _NAMES[name], ctypes.cast(_FORGET, c_void_p))
+    made = _python.PyCapsule_New(address, _NAMES[name], None)
+    _exported[address] = made, _Released(moved)
+    return made
 
 
-def _forget(capsule: int) -> None:
-    _exported.pop(_python.PyCapsule_GetPointer(capsule, _python.PyCapsule_GetName(capsule)), None)
+def release_unused() -> None:
+    """Releases the structs of capsules that nothing else refers to."""
+    for address in list(_exported):
+        entry = _exported.get(address)
+        if entry is not None and _references(entry) <= _REFERENCES_ALONE:
+            _exported.pop(address, None)
 
 
-_FORGET = ctypes.CFUNCTYPE(None, c_void_p)(_forget)
+def _references(entry: Tuple[Any, Any]) -> int:
+    return sys.getrefcount(entry[0])
+
+
+_REFERENCES_ALONE = _references((object(), None))

@@ -28,9 +28,8 @@ static inline float take_threshold(bertqa_text *name) {
   while (begin > 0 && (name->text[begin - 1] == '.' ||
                        (name->text[begin - 1] >= '0' && name->text[begin - 1] <= '9')))
     begin--;
-  size_t end = begin;
-  while (end > 0 && (unsigned char)name->text[end - 1] <= ' ') end--;
-  if (begin == name->length || end == 0 || name->text[end - 1] != '=') return 0;
+  bertqa_text label = without_spaces((bertqa_text){name->text, begin});
+  if (begin == name->length || label.length == 0 || label.text[label.length - 1] != '=') return 0;
   double value = 0, place = 0;
   for (size_t i = begin; i < name->length; i++) {
     if (name->text[i] == '.') {
@@ -41,10 +40,10 @@ static inline float take_threshold(bertqa_text *name) {
     value = 10 * value + (name->text[i] - '0');
     place *= 10;
   }
-  end--;
-  while (end > 0 && (unsigned char)name->text[end - 1] <= ' ') end--;
-  if (end == 0) return 0;
-  name->length = end;
+  label.length--;
+  label = without_spaces(label);
+  if (label.length == 0) return 0;
+  *name = label;
   return (float)(value / (place > 0 ? place : 1));
 }
 

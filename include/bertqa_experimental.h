@@ -94,8 +94,8 @@ void bertqa_trainer_free(bertqa_trainer *trainer);
 
 /* Adds a text. A text without words also counts. Labels are compared as bytes. call: NULL for no limits.
  * With vectors, the call that fills a group of texts embeds them all.
- * Errors: INVALID_ARGUMENT (a label that is blank, is not valid UTF-8 or has a NUL), TOO_LARGE,
- * OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED; a failure leaves the trainer unchanged. */
+ * Errors: INVALID_ARGUMENT (a label that is blank, is not valid UTF-8 or has a NUL), TOO_LARGE (also more
+ * than 65,536 labels), OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED; a failure leaves the trainer unchanged. */
 BERTQA_MUST_CHECK bertqa_status bertqa_trainer_add(bertqa_trainer *trainer, const char *text,
                                                    size_t length, const char *label,
                                                    size_t label_length,
@@ -989,6 +989,19 @@ BERTQA_MUST_CHECK bertqa_status bertqa_entities_arrow(const bertqa_context *cont
                                                       const bertqa_entities_options *options,
                                                       struct ArrowArray *entities,
                                                       struct ArrowSchema *schema);
+
+/* Makes a column of copies of the caller's data, whose release callbacks are the library's: for hosts whose
+ * own callbacks cannot be called at any time. Python's would lose an exception that unwinds meanwhile.
+ * format, name: the type and name, as Arrow's structs have them; NUL-terminated. The data is not checked.
+ * null_count: -1 for unknown. buffers: [buffer_count]; one whose text is NULL is absent.
+ * children, child_schemas: [child_count]; moved into the column, so that their release is NULL afterwards.
+ * array, schema: filled on success; on failure their release is NULL, and the children stay the caller's.
+ * Errors: INVALID_ARGUMENT (also for a released child), OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_column_create(
+    const char *format, const char *name, int64_t length, int64_t null_count,
+    const bertqa_text *buffers, size_t buffer_count, struct ArrowArray *children,
+    struct ArrowSchema *child_schemas, size_t child_count, struct ArrowArray *array,
+    struct ArrowSchema *schema);
 
 #ifdef __cplusplus
 }

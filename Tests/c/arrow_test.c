@@ -310,6 +310,66 @@ static void test_malformed(void) {
   array.release(&array), schema.release(&schema);
 }
 
+static const char values[] = "whothe river";
+static const int64_t ends[] = {0, 3, 3, 12};
+
+/* A column of three texts, of which the second is null. */
+static bertqa_status make_texts(struct ArrowArray *array, struct ArrowSchema *schema) {
+  static const char valid = 5;
+  const bertqa_text buffers[] = {{&valid, 1}, {(const char *)ends, sizeof ends}, {values, 12}};
+  return bertqa_column_create("U", "words", 3, 1, buffers, 3, NULL, NULL, 0, array, schema);
+}
+
+static void test_created(void) {
+  struct ArrowArray children[2], array, other;
+  struct ArrowSchema schemas[2], schema, other_schema;
+  CHECK_STATUS(BERTQA_OK, make_texts(&children[0], &schemas[0]));
+  const float numbers[] = {1, 2, 3};
+  const bertqa_text floats[] = {{NULL, 0}, {(const char *)numbers, sizeof numbers}}, absent = {NULL, 0};
+  CHECK_STATUS(BERTQA_OK, bertqa_column_create("f", "", 3, 0, floats, 2, NULL, NULL, 0, &children[1], &schemas[1]));
+  CHECK(children[1].n_buffers == 2 && children[1].buffers[0] == NULL && (uintptr_t)children[1].buffers[1] % 64 == 0);
+  CHECK_STATUS(BERTQA_OK,
+               bertqa_column_create("+s", "row", 3, 0, &absent, 1, children, schemas, 2, &array, &schema));
+  CHECK(children[0].release == NULL && schemas[1].release == NULL); /* moved */
+  CHECK(array.n_children == 2 && schema.n_children == 2 && strcmp(schema.name, "row") == 0);
+  const struct ArrowArray *words = child(&array, &schema, "words", "U");
+  CHECK(words->length == 3 && words->null_count == 1 && is_valid(words, 0) && !is_valid(words, 1));
+  CHECK(words->buffers[2] != values && memcmp(words->buffers[2], values, 12) == 0);
+  /* The library reads it, and a child may be moved out. */
+  column one;
+  const bertqa_column asked = one_row(&one, question, strlen(question)), read = {words, schema.children[0]};
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_arrow(context, asked, read, NULL, &other, &other_schema));
+  check_row(&other, &other_schema, 2, "the river", 9);
+  other.release(&other), other_schema.release(&other_schema);
+  struct ArrowArray moved = *array.children[1];
+  array.children[1]->release = NULL;
+  array.release(&array), schema.release(&schema);
+  CHECK(memcmp(moved.buffers[1], numbers, sizeof numbers) == 0);
+  moved.release(&moved);
+
+  /* Failures leave the children and nothing else. */
+  CHECK_STATUS(BERTQA_OK, make_texts(&children[0], &schemas[0]));
+  const bertqa_text huge = {values, SIZE_MAX / 4};
+  CHECK(bertqa_column_create("+s", "", 3, 0, &huge, 1, children, schemas, 1, &array, &schema) ==
+        BERTQA_ERROR_OUT_OF_MEMORY);
+  CHECK(array.release == NULL && schema.release == NULL && children[0].release != NULL);
+  const bertqa_text larger = {values, SIZE_MAX};
+  const struct { const char *format; int64_t length, nulls; const bertqa_text *buffers; struct ArrowArray *children; }
+      wrong[] = {{NULL, 3, 0, &absent, children}, {"+s", -1, 0, &absent, children}, {"+s", 3, 4, &absent, children},
+                 {"+s", 3, -2, &absent, children}, {"+s", 3, 0, NULL, children}, {"+s", 3, 0, &larger, children},
+                 {"+s", 3, 0, &absent, NULL}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    array.release = moved.release; /* becomes NULL */
+    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
+                 bertqa_column_create(wrong[i].format, "", wrong[i].length, wrong[i].nulls, wrong[i].buffers, 1,
+                                      wrong[i].children, schemas, 1, &array, &schema));
+    CHECK(array.release == NULL && schema.release == NULL && children[0].release != NULL);
+  }
+  children[0].release(&children[0]), schemas[0].release(&schemas[0]);
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
+               bertqa_column_create("+s", "", 3, 0, &absent, 1, children, schemas, 1, &array, &schema));
+}
+
 int main(int argc, char **argv) {
   begin(argc, argv);
   CHECK_STATUS(BERTQA_OK, bertqa_context_create(tiny, NULL, &context));
@@ -318,6 +378,7 @@ int main(int argc, char **argv) {
   test_entities();
   test_refused();
   test_malformed();
+  test_created();
   bertqa_context_free(context);
   return finish();
 }

@@ -140,6 +140,9 @@ static void answer(void) {
   struct ArrowSchema out_schema;
   CHECK_STATUS(BERTQA_OK, bertqa_answer_arrow(context, texts, texts, NULL, &out, &out_schema));
   out.release(&out), out_schema.release(&out_schema);
+  const bertqa_text absent = {NULL, 0};
+  CHECK_STATUS(BERTQA_OK, bertqa_column_create("n", "", 1, 1, &absent, 1, NULL, NULL, 0, &out, &out_schema));
+  out.release(&out), out_schema.release(&out_schema);
   free(text);
   bertqa_context_free(context);
 }

@@ -126,6 +126,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       schema.release(&schema);
     }
   }
+  const bertqa_text buffers[] = {{(const char *)data, size}, {NULL, 0}};
+  struct ArrowArray made;
+  struct ArrowSchema made_schema;
+  if (is_ok(bertqa_column_create(a.format, b.format, a.array.length, a.array.null_count, buffers, 2, NULL, NULL, 0,
+                                 &made, &made_schema))) {
+    REQUIRE(size == 0 || memcmp(made.buffers[0], data, size) == 0);
+    made.release(&made);
+    made_schema.release(&made_schema);
+  }
   drop(&a);
   drop(&b);
   return 0;

@@ -50,6 +50,12 @@ extension Context {
   /// Returns bytes that identify stored vectors as this model's, regardless of its precision and file: the probe's
   /// vector, as a scale and a row.
   package func vectorFingerprint(call: CallOptions = CallOptions()) throws(BertQAError) -> [UInt8] {
+    guard info.embeddingLength % 4 == 0 else {
+      throw BertQAError(
+        .unsupported,
+        "\(info.directory): its vectors have \(info.embeddingLength) numbers, but vectors to search have a multiple of 4"
+      )
+    }
     let vector = try probeVector(call)
     var scale: Float = 0
     var row = [Int8](repeating: 0, count: vector.count)
@@ -63,21 +69,26 @@ extension Context {
       + row.map { UInt8(bitPattern: $0) }
   }
 
-  /// Throws `.wrongModel` if the fingerprint is that of another model.
+  /// Throws `.wrongModel` if the fingerprint is that of another model. Static models without a word of the probe, such
+  /// as those of another script, cannot be told apart: they give a vector of zeros.
   private func checkVectors(
     _ fingerprint: UnsafeBufferPointer<UInt8>, _ call: CallOptions
   ) throws(BertQAError) {
     let vector = try probeVector(call)
     let scaleSize = MemoryLayout<Float>.size
     var cosine: Float = 0
+    var areZero = false
     if fingerprint.count == scaleSize + vector.count, let base = fingerprint.baseAddress {
       let scale = Float(
         bitPattern: UInt32(littleEndian: UnsafeRawPointer(base).loadUnaligned(as: UInt32.self)))
+      areZero = true
       for (index, value) in vector.enumerated() {
-        cosine += value * scale * Float(Int8(bitPattern: fingerprint[scaleSize + index]))
+        let stored = scale * Float(Int8(bitPattern: fingerprint[scaleSize + index]))
+        cosine += value * stored
+        if value != 0 || stored != 0 { areZero = false }
       }
     }
-    guard cosine >= Self.leastCosine else {
+    guard cosine >= Self.leastCosine || areZero else {
       throw BertQAError(
         .wrongModel,
         "the vectors are those of another model than \(info.directory): use the model that made them, or index "

@@ -253,6 +253,7 @@ def test_inputs_are_read_in_place_and_nothing_is_kept(context):
         gone = weakref.ref(column)
         del column, capsules
         gc.collect()
+        _arrow.release_unused()
         assert gone() is None and not _arrow._exported
     assert pyarrow.total_allocated_bytes() == before
 

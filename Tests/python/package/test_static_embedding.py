@@ -264,3 +264,35 @@ def test_a_labeler_and_the_tool(tmp_path):
         assert labeler.classify("ce ed").label == "two"
     done = subprocess.run([TOOL, "embed", "-m", tmp_path, "ab ce"], capture_output=True, check=True, text=True)
     matches(json.loads(done.stdout)["embedding"], model.vector("ab ce"))
+
+
+def test_a_collection_of_a_model_that_knows_no_english_word(tmp_path):
+    """The vector by which a collection knows its model, of an English text, is then zeros."""
+    model, path = Static("WordPiece").save(tmp_path / "model"), tmp_path / "some.db"
+    other = Static("WordPiece", width=8).save(tmp_path / "other")
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / "one.txt").write_text("ñu ñu. é x")
+    subprocess.run([TOOL, "index", "-m", model, path, texts], check=True)
+    (texts / "two.txt").write_text("ed ed. ce ab")
+    subprocess.run([TOOL, "index", "-m", model, path, texts], check=True)
+    found = subprocess.run([TOOL, "search", "-m", model, path, "ed ce"], capture_output=True, check=True)
+    assert b"ed ed. ce ab" in found.stdout.partition(b"\n\n")[0]
+    with bertqa.Context(model) as embedder, bertqa.Collection(path, embedder=embedder) as collection:
+        assert collection.search("ñu é", k=1)[0].text == "ñu ñu. é x"
+    with bertqa.Context(other) as embedder, bertqa.Collection(path, embedder=embedder) as collection:
+        with pytest.raises(bertqa.WrongModel, match="another model than"):
+            collection.search("ñu é")
+
+
+def test_vectors_that_cannot_be_searched(tmp_path):
+    model = Static("WordPiece", width=3).save(tmp_path / "model")
+    (tmp_path / "one.txt").write_text("ñu")
+    result = subprocess.run(
+        [TOOL, "index", "-m", model, tmp_path / "some.db", tmp_path / "one.txt"], capture_output=True
+    )
+    assert result.returncode == 3
+    assert (
+        f"{model}: its vectors have 3 numbers, but vectors to search have a multiple of 4"
+        in result.stderr.decode()
+    )

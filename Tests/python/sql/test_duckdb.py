@@ -127,11 +127,23 @@ def test_entities_of_the_caller_s_choice():
             context.entities(text, labels=names) for names in (labels, {labels[0]: 1, labels[1]: 0.5})
         )
         assert labels[0] in {one.label for one in expected} and {one.label for one in some} == {labels[1]}
-        for given, wanted in (" film or river , time,", expected), ("film or river=1, time = .5", some):
+        for given, wanted in [
+            (" film or river , time,", expected),
+            ("film or river=1, time = .5", some),
+            ("\u00a0film or river\u2003=\u00a01,\u3000time\u00a0=.5\u2009", some),  # as pasted from documents
+        ]:
             rows = connection.execute("SELECT entity, label FROM bertqa_entities(?, ?)", [text, given]).fetchall()
             assert rows == [(entity.text, entity.label) for entity in wanted]
             hidden = value(connection, "SELECT bertqa_redact(?, 'all', 'label', '', '', ?)", text, given)
             assert hidden == bertqa.redact(text, wanted)
+        # A model that finds nothing without labels, on rows of other labels or none.
+        sql = "SELECT id, entity FROM (VALUES (1, ?), (2, NULL), (3, ?)) t(id, labels), bertqa_entities(?, labels)"
+        for names, rows in (
+            ((",".join(labels), labels[1]), {(1, one.text) for one in expected}),
+            ((None, None), set()),
+        ):
+            found = connection.execute(sql, [*names, text]).fetchall()
+            assert {row for row in found if row[0] != 3} == rows
         for wrong, message in ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"):
             with pytest.raises(duckdb.Error, match=message):
                 connection.execute(f"SELECT * FROM bertqa_entities({wrong})").fetchall()

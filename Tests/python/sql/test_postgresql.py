@@ -197,7 +197,11 @@ def test_entities_of_the_caller_s_choice(session, tiny_path):
         )
     assert labels[0] in {one.label for one in expected} and {one.label for one in some} == {labels[1]}
     session.execute(f"SELECT bertqa_model('entities', {quote(str(tiny_path.parent / 'tiny-gliner'))})")
-    for given, wanted in (" film or river , time,", expected), ("film or river=1, time = .5", some):
+    for given, wanted in [
+        (" film or river , time,", expected),
+        ("film or river=1, time = .5", some),
+        ("\u00a0film or river\u2003=\u00a01,\u3000time\u00a0=.5\u2009", some),  # as pasted from documents
+    ]:
         rows = session.execute(f"SELECT entity, label FROM bertqa_entities({quote(text)}, {quote(given)})")
         assert rows == [[entity.text, entity.label] for entity in wanted]
         hidden = session.value(f"SELECT bertqa_redact({quote(text)}, labels => {quote(given)})")

@@ -185,6 +185,7 @@ def test_entities_of_the_caller_s_choice(database):
     for given, wanted in [
         (" film or river , time,", expected),
         ("film or river=1, time = .5", some),
+        ("\u00a0film or river\u2003=\u00a01,\u3000time\u00a0=.5\u2009", some),  # as pasted from documents
         ("time", alone),
     ]:
         rows = database.execute("SELECT entity, label FROM bertqa_entities(?, ?)", text, given)

@@ -486,4 +486,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "answer_arrow": (c_int32, [c_void_p, Column, Column, POINTER(AnswerOptions), c_void_p, c_void_p]),
     "classify_arrow": (c_int32, [c_void_p, Column, POINTER(ClassifyOptions), c_void_p, c_void_p]),
     "entities_arrow": (c_int32, [c_void_p, Column, POINTER(EntitiesOptions), c_void_p, c_void_p]),
+    "column_create": (c_int32, [c_char_p, c_char_p, c_int64, c_int64, POINTER(Text), c_size_t, c_void_p, c_void_p,
+        c_size_t, c_void_p, c_void_p]),
 }

@@ -5,7 +5,7 @@ import itertools
 import sys
 from array import array
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from ._errors import InvalidArgument
 from ._text import encoded, is_text, not_a_text
@@ -87,7 +87,7 @@ def chunks(column: Any, name: str, rows: int = 1 << 30) -> Iterator[Chunk]:
         column = iter(column)
     if hasattr(column, "__arrow_c_array__"):
         capsules = column.__arrow_c_array__()
-        schema, data = (_pointer(each) for each in capsules)
+        schema, data = (_pointer(*each) for each in zip(capsules, (b"arrow_schema", b"arrow_array")))
         yield Chunk(ArrowArray.from_address(data), ArrowSchema.from_address(schema), capsules)
     elif hasattr(column, "__arrow_c_stream__"):
         try:
@@ -121,11 +121,13 @@ def library_of(column: Any) -> str:
 
 
 def _stream(capsule: Any) -> Iterator[Chunk]:
-    stream = ArrowArrayStream.from_address(_pointer(capsule))
+    stream = ArrowArrayStream.from_address(_pointer(capsule, b"arrow_array_stream"))
 
     def filled(get: Any, struct: Any) -> Any:
         if get(ctypes.byref(stream), ctypes.byref(struct)) != 0:
-            raise ValueError(f"Arrow stream: {(stream.get_last_error(ctypes.byref(stream)) or b'?').decode()}")
+            raise ValueError(
+                f"Arrow stream: {(stream.get_last_error(ctypes.byref(stream)) or b'?').decode('utf-8', 'replace')}"
+            )
         return _Released(struct)
 
     schema = filled(stream.get_schema, ArrowSchema())
@@ -189,30 +191,40 @@ try:
     _python = ctypes.pythonapi
 except AttributeError:
     raise ImportError("bertqa needs CPython: the ctypes of this interpreter has no pythonapi") from None
-_python.PyCapsule_GetName.restype, _python.PyCapsule_GetName.argtypes = c_void_p, [c_void_p]
 _python.PyCapsule_GetPointer.restype, _python.PyCapsule_GetPointer.argtypes = c_void_p, [c_void_p, c_void_p]
 _python.PyCapsule_New.restype = ctypes.py_object
 _python.PyCapsule_New.argtypes = [c_void_p, c_char_p, c_void_p]
-_NAMES = {name: ctypes.c_char_p(name) for name in (b"arrow_schema", b"arrow_array")}
-#: Structs that a capsule owns, by their address.
-_exported: Dict[int, Any] = {}
+_NAMES = {name: ctypes.c_char_p(name) for name in (b"arrow_schema", b"arrow_array", b"arrow_array_stream")}
+#: Capsules and their structs, by the struct's address.
+_exported: Dict[int, Tuple[Any, "_Released"]] = {}
 
 
-def _pointer(capsule: Any) -> int:
-    return int(_python.PyCapsule_GetPointer(id(capsule), _python.PyCapsule_GetName(id(capsule))))
+def _pointer(capsule: Any, name: bytes) -> int:
+    return int(_python.PyCapsule_GetPointer(id(capsule), _NAMES[name]))
 
 
 def capsule(struct: Any, name: bytes) -> Any:
-    """Moves a struct into a capsule, which releases it if no consumer takes it."""
+    """Moves a struct into a capsule. If no consumer takes it, it is released some time after the capsule is gone: by a
+    later call, as a destructor in Python would lose an exception that unwinds meanwhile."""
+    release_unused()
     moved = type(struct).from_buffer_copy(struct)
     struct.release = type(struct.release)()
     address = ctypes.addressof(moved)
-    _exported[address] = _Released(moved)
-    return _python.PyCapsule_New(address, _NAMES[name], ctypes.cast(_FORGET, c_void_p))
+    made = _python.PyCapsule_New(address, _NAMES[name], None)
+    _exported[address] = made, _Released(moved)
+    return made
 
 
-def _forget(capsule: int) -> None:
-    _exported.pop(_python.PyCapsule_GetPointer(capsule, _python.PyCapsule_GetName(capsule)), None)
+def release_unused() -> None:
+    """Releases the structs of capsules that nothing else refers to."""
+    for address in list(_exported):
+        entry = _exported.get(address)
+        if entry is not None and _references(entry) <= _REFERENCES_ALONE:
+            _exported.pop(address, None)
 
 
-_FORGET = ctypes.CFUNCTYPE(None, c_void_p)(_forget)
+def _references(entry: Tuple[Any, Any]) -> int:
+    return sys.getrefcount(entry[0])
+
+
+_REFERENCES_ALONE = _references((object(), None))

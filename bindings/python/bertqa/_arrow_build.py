@@ -4,10 +4,12 @@ import ctypes
 import itertools
 from array import array as numbers
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
-from ._arrow import ARRAY_POINTER, RELEASE_ARRAY, RELEASE_SCHEMA, SCHEMA_POINTER, ArrowArray, ArrowSchema
+from . import _abi
+from ._arrow import ArrowArray, ArrowSchema
 from ._arrow_values import bit_text
+from ._native import check, library
 
 _ITEM_SIZES = {"i": 4, "l": 8, "f": 4}
 _CODES = {"i": "i", "l": "q", "f": "f"}
@@ -124,61 +126,30 @@ def _ends(lengths: Any) -> "numbers[int]":
 
 # ---- Export
 
-#: The objects that exported structs refer to by private_data, until they are released.
-_owned: Dict[int, Any] = {}
-_numbers_given = itertools.count(1)
-
 
 def exported(column: Buffers) -> Tuple[ArrowArray, ArrowSchema]:
-    """Returns structs that own the column's memory until their release callbacks are called."""
+    """Returns structs with copies of the column's memory, which the library releases: Arrow's consumers may release them
+    at any time, but a callback of Python would lose an exception that unwinds meanwhile."""
     children = [exported(child) for child in column.children]
-    count = len(children)
-    arrays = (ARRAY_POINTER * count)(*(ARRAY_POINTER(child[0]) for child in children))
-    schemas = (SCHEMA_POINTER * count)(*(SCHEMA_POINTER(child[1]) for child in children))
+    arrays = (ArrowArray * len(children))(*(array for array, _ in children))
+    schemas = (ArrowSchema * len(children))(*(schema for _, schema in children))
     nulls = column.valid.count("0")
-    memory = [_memory(packed(column.valid)) if nulls else None]
+    memory = [packed(column.valid) if nulls else None]
     if len(column.ends):
-        memory.append(_memory(column.ends))
+        memory.append(column.ends.tobytes())
     if column.format in ("U", "b", *_ITEM_SIZES):
-        memory.append(_memory(column.data))
-    buffers = (ctypes.c_void_p * len(memory))(*(part and ctypes.addressof(part) for part in memory))
-    array = ArrowArray(
-        length=len(column), null_count=nulls, n_buffers=len(memory), n_children=count, buffers=buffers,
-        children=arrays, release=_RELEASE_ARRAY, private_data=_own((memory, buffers, arrays, children)),
-    )  # fmt: skip
-    strings = column.format.encode(), column.name.encode()
-    schema = ArrowSchema(
-        format=strings[0], name=strings[1], flags=2, n_children=count, children=schemas,
-        release=_RELEASE_SCHEMA, private_data=_own((strings, schemas, children)),
-    )  # fmt: skip
+        memory.append(bytes(column.data))
+    buffers = (_abi.Text * len(memory))(*(_abi.Text(data, len(data or b"")) for data in memory))
+    array, schema = ArrowArray(), ArrowSchema()
+    try:
+        check(
+            library().column_create(
+                column.format.encode(), column.name.encode(), len(column), nulls, buffers, len(memory), arrays, schemas,
+                len(children), ctypes.byref(array), ctypes.byref(schema),
+            )
+        )  # fmt: skip
+    finally:
+        for struct in (*arrays, *schemas):
+            if struct.release:  # NULL if it was moved
+                struct.release(ctypes.byref(struct))
     return array, schema
-
-
-def _memory(data: Any) -> Any:
-    """Returns a copy in new memory, or a ctypes array unchanged. Even empty data has an address."""
-    if isinstance(data, ctypes.Array):
-        return data
-    view = memoryview(data).cast("B")
-    return (ctypes.c_char * max(1, len(view))).from_buffer_copy(view if len(view) else b"\0")
-
-
-def _own(memory: Any) -> int:
-    number = next(_numbers_given)
-    _owned[number] = memory
-    return number
-
-
-def _release(pointer: Any, owned: Dict[int, Any] = _owned) -> None:
-    released = pointer.contents
-    for index in range(released.n_children):
-        child = released.children[index]
-        if child.contents.release:  # NULL if the consumer has moved it out
-            child.contents.release(child)
-    owned.pop(released.private_data, None)
-    released.release = type(released.release)()
-
-
-_RELEASE_ARRAY, _RELEASE_SCHEMA = RELEASE_ARRAY(_release), RELEASE_SCHEMA(_release)
-# An array may outlive this module, until the interpreter exits.
-for _callback in _RELEASE_ARRAY, _RELEASE_SCHEMA:
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))

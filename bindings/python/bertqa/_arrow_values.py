@@ -5,6 +5,7 @@ from array import array as numbers
 from typing import Any, List, Optional, Tuple
 
 from ._arrow import Chunk
+from ._errors import InvalidArgument
 
 #: Number formats and their type codes in array.array.
 _NUMBERS = {
@@ -48,7 +49,12 @@ def codes(rows: Chunk) -> List[Optional[int]]:
     """Returns the indices of dictionary-encoded rows."""
     kind = _NUMBERS[rows.schema.format.decode()]
     found = _numbers(rows, kind, int(rows.array.offset), len(rows))
-    return [int(code) if ok else None for code, ok in zip(found, validity(rows))]
+    indices = [int(code) if ok else None for code, ok in zip(found, validity(rows))]
+    size = int(rows.array.dictionary.contents.length)
+    wrong = next((code for code in indices if code is not None and not 0 <= code < size), None)
+    if wrong is not None:
+        raise InvalidArgument(f"a row has value {wrong} of a dictionary of {size}")
+    return indices
 
 
 def validity(rows: Chunk) -> List[bool]:
@@ -91,7 +97,12 @@ def _texts(rows: Chunk, is_large: bool, is_text: bool) -> List[Any]:
         return []
     ends = _numbers(rows, "q" if is_large else "i", int(rows.array.offset), count + 1)
     start = ends[0]
+    for first, end in zip(ends, ends[1:]):
+        if not 0 <= first <= end:
+            raise InvalidArgument(f"a text begins at {first} and ends at {end}")
     size = ends[-1] - start
+    if size and not rows.array.buffers[2]:
+        raise InvalidArgument("a text is in a buffer that is NULL")
     data = ctypes.string_at(rows.array.buffers[2] + start, size) if size else b""
     parts = [data[ends[row] - start : ends[row + 1] - start] for row in range(count)]
     return [part.decode("utf-8", "replace") for part in parts] if is_text else parts
@@ -100,10 +111,19 @@ def _texts(rows: Chunk, is_large: bool, is_text: bool) -> List[Any]:
 def _views(rows: Chunk, is_text: bool) -> List[Any]:
     """A view has 16 bytes: the length, then up to 12 bytes, or 4 bytes, a buffer's index and an offset in it."""
     parts = []
-    for row, ok in zip(range(int(rows.array.offset), int(rows.array.offset) + len(rows)), validity(rows)):
-        view = rows.array.buffers[1] + 16 * row
+    buffers, last = rows.array.buffers, int(rows.array.n_buffers) - 1
+    sizes = numbers("q", ctypes.string_at(buffers[last], 8 * (last - 2)) if last > 2 else b"")
+    for row, ok in enumerate(validity(rows)):
+        view = buffers[1] + 16 * (int(rows.array.offset) + row)
         length, _, buffer, place = numbers("i", ctypes.string_at(view, 16)) if ok else (0, 0, 0, 0)
-        start = view + 4 if length <= 12 else rows.array.buffers[2 + buffer] + place
+        if length < 0:
+            raise InvalidArgument(f"a text has a length of {length}")
+        if length <= 12:
+            start = view + 4
+        elif 0 <= buffer < len(sizes) and 0 <= place <= sizes[buffer] - length and buffers[2 + buffer]:
+            start = buffers[2 + buffer] + place
+        else:
+            raise InvalidArgument(f"a text has {length} bytes from {place} on in buffer {buffer} of {len(sizes)}")
         parts.append(ctypes.string_at(start, length))
     return [part.decode("utf-8", "replace") for part in parts] if is_text else parts
 

@@ -5,12 +5,10 @@ from typing import Any, Iterator, List, Mapping, Optional, Tuple
 
 from ._arrow import Chunk, built, chunks, is_null, library_of
 from ._arrow_column import Column
+from ._arrow_layout import check_layout
 from ._arrow_values import values
 from ._errors import InvalidArgument
 from ._text import is_text, not_a_text
-
-#: Arrow's types of texts and bytes, and of columns of nulls.
-TEXT_TYPES = ("u", "U", "vu", "z", "Z", "vz", "n")
 
 
 def check_column(column: Any, name: str) -> None:
@@ -46,10 +44,7 @@ def parts(column: Any, rows: int, name: str) -> Iterator[Chunk]:
     """Yields the column's rows, `rows` at a time. Rejects a column of another type than text."""
     # A consumer of its capsules would take a Column over.
     for chunk in [column._rows()] if isinstance(column, Column) else chunks(column, name, rows):
-        dictionary = chunk.schema.dictionary
-        kind = (dictionary.contents if dictionary else chunk.schema).format.decode()
-        if kind not in TEXT_TYPES:
-            raise InvalidArgument(f'{name} is of Arrow type "{kind}"; cast it to utf8, large_utf8 or utf8_view')
+        check_layout(chunk, name)
         for start in range(0, max(1, len(chunk)), rows):
             yield chunk if len(chunk) <= rows else chunk.rows(start, min(rows, len(chunk) - start))
 

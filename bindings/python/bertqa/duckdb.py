@@ -179,35 +179,33 @@ def register(
         def best(rows: Any, names: str) -> Any:
             return _field(classify_column(classifier, rows, labels=_names(names)), "label")
 
-        return _grouped([lists], best, texts, ("",))
+        return _grouped([lists], best, texts)
 
     def label_list(texts: Any, lists: Any) -> Any:
         def all_of(rows: Any, names: str) -> Any:
             labels = _names(names)
             return _label_lists(classify_column(classifier, rows, labels=labels), labels or classifier.info.labels)
 
-        return _grouped([lists], all_of, texts, ("",))
+        return _grouped([lists], all_of, texts)
 
     def entity_list(texts: Any, lists: Any) -> Any:
         def found(rows: Any, names: str) -> Any:
             return entities_column(finder, rows, labels=_thresholds(names))
 
-        return _grouped([lists], found, texts, ("",))
+        return _grouped([lists], found, texts)
 
     def pattern_list(texts: Any, kinds: Any, regions: Any) -> Any:
         def found(rows: Any, kind: str, region: str) -> Any:
             return patterns_column(rows, _parts(kind), regions=_listed(region))
 
-        return _grouped([kinds, regions], found, texts, ("all", ""))
+        return _grouped([kinds, regions], found, texts)
 
     def redacted(texts: Any, kinds: Any, actions: Any, values: Any, regions: Any, names: Any) -> Any:
         function = functools.partial(_redacted, finder)
-        return _grouped([kinds, actions, values, regions, names], function, texts, ("all", "label", "", "", ""))
+        return _grouped([kinds, actions, values, regions, names], function, texts)
 
     def vector(texts: Any, names: Any) -> Any:
-        return _grouped(
-            [names], lambda rows, name: embed_column(embedder, rows, prompt_name=name or None), texts, ("",)
-        )
+        return _grouped([names], lambda rows, name: embed_column(embedder, rows, prompt_name=name or None), texts)
 
     def scores(cosines: Any, shares: Any) -> Any:
         import pyarrow
@@ -309,16 +307,13 @@ def _thresholds(labels: str) -> Optional[Dict[str, Optional[float]]]:
         return None
     thresholds: Dict[str, Optional[float]] = {}
     for name in names:
-        own = re.fullmatch(r"(.*\S)\s*=\s*(\d+(?:\.\d*)?|\.\d+)", name, re.DOTALL | re.ASCII)
+        own = re.fullmatch(r"(.*\S)\s*=\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)", name, re.DOTALL)
         thresholds[own[1] if own else name] = float(own[2]) if own else None
     return thresholds
 
 
-def _grouped(arguments: Any, function: Callable[..., Any], texts: Any, usual: Any) -> Any:
-    """Applies a function to rows with equal arguments, usually all rows; a null argument gives null.
-
-    usual: valid arguments.
-    """
+def _grouped(arguments: Any, function: Callable[..., Any], texts: Any) -> Any:
+    """Applies a function to rows with equal arguments, usually all rows; a null argument gives null."""
     import pyarrow
 
     rows = list(zip(*(column.to_pylist() for column in arguments)))
@@ -329,10 +324,12 @@ def _grouped(arguments: Any, function: Callable[..., Any], texts: Any, usual: An
     if len(places) == 1 and len(next(iter(places.values()))) == len(texts):
         return function(texts, *rows[0])
     results: Any = [None] * len(texts)
+    kind = pyarrow.null()
     for values, found in places.items():
-        for row, result in zip(found, function(texts.take(pyarrow.array(found)), *values).to_pylist()):
+        column = function(texts.take(pyarrow.array(found)), *values)
+        kind = column.type
+        for row, result in zip(found, column.to_pylist()):
             results[row] = result
-    kind = function(texts[:0], *usual).type
     return pyarrow.array(results, kind)
 
 

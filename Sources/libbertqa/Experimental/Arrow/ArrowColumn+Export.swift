@@ -18,6 +18,50 @@ struct ArrowOutput {
     self.schema = try required(schema, "schema")
   }
 
+  /// Makes a column of copies of the buffers, and moves the children into it.
+  /// - Parameter children: with their schemas, as many.
+  func take(
+    format: UnsafePointer<CChar>, name: UnsafePointer<CChar>, length: Int64, nullCount: Int64,
+    buffers: UnsafeBufferPointer<bertqa_text>, children: UnsafeMutableBufferPointer<ArrowArray>,
+    childSchemas: UnsafeMutableBufferPointer<ArrowSchema>, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    do throws(BertQAError) {
+      try begin(schema, format, name)
+      array.pointee.release = releaseArray
+      array.pointee.length = length
+      array.pointee.null_count = nullCount
+      array.pointee.buffers = try zeroed(buffers.count)
+      for (index, buffer) in buffers.enumerated() {
+        array.pointee.n_buffers += 1
+        guard let bytes = buffer.text else { continue }
+        array.pointee.buffers[index] = UnsafeRawPointer(try copied(bytes, buffer.length, monitor))
+      }
+      if !children.isEmpty { try makeChildren(children.count) }
+    } catch {
+      schema.pointee.release?(schema)
+      array.pointee.release?(array)
+      throw error
+    }
+    for index in children.indices {
+      array.pointee.children[index]?.pointee = children[index]
+      schema.pointee.children[index]?.pointee = childSchemas[index]
+      children[index].release = nil
+      childSchemas[index].release = nil
+    }
+  }
+
+  /// Makes children that count as released.
+  private func makeChildren(_ count: Int) throws(BertQAError) {
+    array.pointee.children = try zeroed(count)
+    schema.pointee.children = try zeroed(count)
+    for index in 0..<count {
+      array.pointee.children[index] = try zeroed(1)
+      array.pointee.n_children += 1
+      schema.pointee.children[index] = try zeroed(1)
+      schema.pointee.n_children += 1
+    }
+  }
+
   /// Hands a column over. The structs own all memory they point to until their release callbacks are called.
   func take(_ column: ArrowColumn, _ monitor: CallMonitor) throws(BertQAError) {
     do throws(BertQAError) {
@@ -31,13 +75,19 @@ struct ArrowOutput {
   }
 }
 
+/// Sets `release` first, so that it can free a struct that was filled in part.
+private func begin(
+  _ schema: UnsafeMutablePointer<ArrowSchema>, _ format: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>
+) throws(BertQAError) {
+  schema.pointee.release = releaseSchema
+  schema.pointee.format = UnsafePointer(try allocated(strdup(format)))
+  schema.pointee.name = UnsafePointer(try allocated(strdup(name)))
+  schema.pointee.flags = Int64(ARROW_FLAG_NULLABLE)
+}
+
 extension ArrowColumn {
-  /// Sets `release` first, so that it can free a struct that was filled in part.
   fileprivate func fill(_ schema: UnsafeMutablePointer<ArrowSchema>) throws(BertQAError) {
-    schema.pointee.release = releaseSchema
-    schema.pointee.format = UnsafePointer(try allocated(strdup(format)))
-    schema.pointee.name = UnsafePointer(try allocated(strdup(name)))
-    schema.pointee.flags = Int64(ARROW_FLAG_NULLABLE)
+    try begin(schema, format, name)
     guard !children.isEmpty else { return }
     schema.pointee.children = try zeroed(children.count)
     for (index, child) in children.enumerated() {
@@ -59,10 +109,7 @@ extension ArrowColumn {
     for (index, bytes) in buffers.enumerated() {
       array.pointee.n_buffers += 1
       guard let bytes else { continue }
-      try monitor.hold(bytes.count)
-      let copy = try aligned(bytes.count)
-      copy.copyMemory(from: bytes, byteCount: bytes.count)
-      array.pointee.buffers[index] = UnsafeRawPointer(copy)
+      array.pointee.buffers[index] = UnsafeRawPointer(try copied(bytes, bytes.count, monitor))
     }
     guard !children.isEmpty else { return }
     array.pointee.children = try zeroed(children.count)
@@ -85,8 +132,13 @@ private func zeroed<T>(_ count: Int) throws(BertQAError) -> UnsafeMutablePointer
 }
 
 /// Arrow recommends buffers at multiples of 64 bytes.
-private func aligned(_ count: Int) throws(BertQAError) -> UnsafeMutableRawPointer {
-  try allocated(aligned_alloc(64, (max(1, count) + 63) / 64 * 64))
+private func copied(
+  _ bytes: UnsafeRawPointer, _ count: Int, _ monitor: CallMonitor
+) throws(BertQAError) -> UnsafeMutableRawPointer {
+  try monitor.hold(count)
+  let copy = try allocated(aligned_alloc(64, (max(1, count) + 63) / 64 * 64))
+  copy.copyMemory(from: bytes, byteCount: count)
+  return copy
 }
 
 private let releaseSchema: @convention(c) (UnsafeMutablePointer<ArrowSchema>?) -> Void = { schema in

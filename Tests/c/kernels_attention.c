@@ -56,6 +56,10 @@ static void test_attention(precision p, double error, window w) {
   float *table = bias_table(&w), *zero = table + tokens + 32;
   double *scores = malloc(tokens * sizeof *scores);
   for (size_t i = 0; i < w.blocks * 16 * dim; i++) out[i] = 7;
+  // Other windows' tokens, beyond the lanes that pad this one.
+  for (size_t t = 0; t < w.blocks * 16; t++)
+    for (size_t f = 0; f < 3 * dim; f++)
+      if (t < first || t >= first + (tokens + 3) / 4 * 4) x[at(t, f, 3 * dim)] = f % 2 ? NAN : INFINITY;
   bq_attention a = {.stride = 3 * dim * 16,
                     .key_begin = first,
                     .key_end = first + tokens,

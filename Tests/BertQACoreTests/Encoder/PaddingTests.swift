@@ -52,4 +52,49 @@ import Testing
       }
     }
   }
+
+  /// A word whose vector overflows makes its own window NaN, and changes no bit of others, which may take the lanes
+  /// beside it or later those where it was.
+  @Test(arguments: [EncoderFamily.bert, .debertaV2, .modernBert].indices, paths)
+  func windowsThatOverflowChangeNoOthers(index: Int, path: PrecisionTests.Path) throws {
+    let family = [EncoderFamily.bert, .debertaV2, .modernBert][index]
+    var checkpoint = TinyCheckpoint(family, hidden: 64, positions: 100)
+    let name = "\(family.tensors.wordEmbeddings).weight"
+    let large = withUnsafeBytes(of: Float.greatestFiniteMagnitude, Array.init)
+    for feature in 0..<64 {
+      checkpoint.tensors[name]?.bytes.replaceSubrange(
+        (5 * 64 + feature) * 4..<(5 * 64 + feature + 1) * 4, with: large)
+    }
+    let model = try model(checkpoint)
+    func batch(_ lengths: [Int], bad: Set<Int>) -> WindowBatch {
+      var batch = WindowBatch()
+      for (index, length) in lengths.enumerated() {
+        batch.windows.append(Window(firstToken: batch.ids.count, tokenCount: length, secondSegment: length))
+        batch.ids += (0..<length).map { bad.contains(index) ? 5 : Int32(6 + $0 % 6) }
+      }
+      return batch
+    }
+    for threads in [1, 3] {
+      let fresh = try encoder(model, path, threads: threads)
+      let used = try encoder(model, path, threads: threads)
+      let lengths = [21, 4, 7, 33, 9]
+      let expected = try fresh.logits(of: batch(lengths, bad: []))
+      #expect(expected.start.allSatisfy { $0.isFinite })
+      let found = try used.logits(of: batch(lengths, bad: [1, 3]))
+      var first = 0
+      for (index, length) in lengths.enumerated() {
+        let tokens = first..<first + length
+        if [1, 3].contains(index) {
+          #expect(found.start[tokens].allSatisfy { $0.isNaN })
+        } else {
+          #expect(found.start[tokens] == expected.start[tokens], "\(path), beside, \(length) tokens")
+        }
+        first = tokens.upperBound
+      }
+      // In the lanes of tokens that were NaN.
+      _ = try used.logits(of: batch([100, 100, 100, 100], bad: [0, 1, 2, 3]))
+      let again = try used.logits(of: batch(lengths, bad: []))
+      #expect(again.start == expected.start && again.end == expected.end, "\(path), afterwards")
+    }
+  }
 }

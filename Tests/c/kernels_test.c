@@ -130,24 +130,26 @@ static void test_int8_extremes(size_t blocks, size_t in, size_t outs, size_t str
   free(u8), free(w), free(zeros), free(ones), free(y), free(large[0]);
 }
 
-// Bytes at the ends of their ranges: sums of products that are exact in 16 bits are not.
+// Bytes at the ends of their ranges: sums of products that are exact in 16 bits are not. Rows of one weight: the
+// extreme ones, and those of which four and the greatest byte just fit in 16 bits or just do not.
 static void test_extremes(size_t in) {
-  const float one[3] = {1, 1, 1}, zero[3] = {0}, offset[16] = {0};
-  const float scale[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  enum { ROWS = 9 };
+  static const int8_t weights[ROWS] = {-128, 127, 1, 63, 64, 65, -63, -64, -65};
+  float one[16], zero[16] = {0}, y[ROWS * 16];
+  for (int i = 0; i < 16; i++) one[i] = 1;
   const uint8_t most = (uint8_t)(kernels->byte_steps + 2);
-  int8_t *w = malloc(3 * in);
+  int8_t *w = malloc(ROWS * in);
   uint8_t *x = calloc(in, 16);
-  float y[3 * 16];
-  memset(w, -128, in), memset(w + in, 127, in), memset(w + 2 * in, 1, in);
+  for (int r = 0; r < ROWS; r++) memset(w + (size_t)r * in, weights[r], in);
   for (size_t k = 0; k < in; k++) x[k / 4 * 64 + k % 4] = most;
-  kernels->linear_s8(&(bq_weights_s8){w, one, zero, zero, NULL}, x, scale, offset, 1, in, 3,
-                     BQ_EPILOGUE_BIAS, y, 3 * 16);
-  for (int token = 0; token < 2; token++) {  // the greatest bytes, and 0
-    const float sum = token ? 0 : most * (float)in;
-    CHECK(y[token] == -128 * sum && y[16 + token] == 127 * sum && y[32 + token] == sum,
-          "linear_s8 of extremes, %zu: %g, %g, %g", in, y[token], y[16 + token], y[32 + token]);
-  }
-  free(w), free(x);
+  uint64_t *large[2] = {large_of(w, ROWS, in), NULL};
+  for (int i = 0; i < 2; i++)
+    for (int r = 0; r < ROWS; r++) {  // each alone, as large steps of one row are exact in its tile's other rows too
+      const bq_weights_s8 row = {w + (size_t)r * in, one, zero, zero, large[i] ? large[i] + (size_t)r * bq_large_words(in) : NULL};
+      kernels->linear_s8(&row, x, one, zero, 1, in, 1, BQ_EPILOGUE_BIAS, y, 16);
+      CHECK(y[0] == weights[r] * (most * (float)in) && y[1] == 0, "linear_s8 of %d, %zu: %g, %g", weights[r], in, y[0], y[1]);
+    }
+  free(w), free(x), free(large[0]);
 }
 
 // The weight with this index as a number, from two random bytes or four.
@@ -342,6 +344,7 @@ int main(int argc, char **argv) {
       test_int8_extremes(4, 100, 19, stride);
       test_int8_extremes(7, 516, 29, stride);
       test_int8_extremes(5, 576, 53, stride);
+      test_int8_extremes(2, 520, 13, stride);  // a large step among the last, which are added one by one
     }
     test_int8(35, 44, 9);
     for (size_t in = 4; in <= 64; in += 4) test_extremes(in);

@@ -152,9 +152,15 @@ static void test_extremes(size_t in) {
   free(w), free(x), free(large[0]);
 }
 
-// The weight with this index as a number, from two random bytes or four.
+// The weight with this index as a number, from a random byte, two or four.
 static void set_weight(char *w, int32_t format, size_t i, double *value) {
   const float random = number(1);
+  if (format == BQ_FORMAT_S8) {
+    const int8_t byte = (int8_t)(random * 127);
+    w[i] = (char)byte;
+    *value = byte;
+    return;
+  }
   uint32_t bits;
   memcpy(&bits, &random, sizeof bits);
   if (format == BQ_FORMAT_F32) {
@@ -200,6 +206,44 @@ static void test_rows(int32_t format, size_t vectors, size_t in, size_t outs) {
   free(memory), free(values), free(bias), free(x), free(y), free(alone);
 }
 
+static void test_sum_rows(int32_t format, size_t count, size_t width) {
+  enum { ROWS = 9 };
+  const size_t size = format == BQ_FORMAT_F32 ? 4 : format == BQ_FORMAT_S8 ? 1 : 2;
+  char *memory = malloc(ROWS * width * size + 1), *w = memory + 1;  // at an odd address
+  double *values = malloc(ROWS * width * sizeof *values);
+  for (size_t i = 0; i < ROWS * width; i++) set_weight(w, format, i, &values[i]);
+  int32_t *rows = malloc(count * sizeof *rows);
+  for (size_t r = 0; r < count; r++) rows[r] = (int32_t)(fabsf(number(1)) * (ROWS - 1) + 0.5f);
+  float *factors = numbers(count, 1), *y = numbers(width, 1);
+  kernels->sum_rows(w, format, rows, factors, count, width, y);
+  for (size_t i = 0; i < width; i++) {
+    double sum = 0;
+    for (size_t r = 0; r < count; r++) sum += values[(size_t)rows[r] * width + i] * factors[r];
+    CHECK(fabs(y[i] - sum) < (format == BQ_FORMAT_S8 ? 1e-3 : 1e-5), "sum_rows %d of %zu: %g for %g", format, width, y[i], sum);
+  }
+  free(memory), free(values), free(rows), free(factors), free(y);
+}
+
+// The least number that is not finite, and the greatest that is, in each format.
+static void test_first_nonfinite(void) {
+  static const struct {
+    int32_t format;
+    uint32_t infinity;
+  } formats[] = {{BQ_FORMAT_F32, 0x7F800000}, {BQ_FORMAT_F16, 0x7C00}, {BQ_FORMAT_BF16, 0x7F80}};
+  enum { COUNT = 600 };
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    const size_t size = formats[i].format == BQ_FORMAT_F32 ? 4 : 2;
+    char *memory = malloc(COUNT * size + 1), *elements = memory + 1;  // at an odd address
+    for (size_t bad = 0; bad <= COUNT; bad += bad < 500 ? 85 : 30) {
+      const uint32_t finite = formats[i].infinity - 1;
+      for (size_t k = 0; k < COUNT; k++) memcpy(elements + k * size, k == bad ? &formats[i].infinity : &finite, size);
+      const size_t found = bq_first_nonfinite(elements, formats[i].format, COUNT);
+      CHECK(found == bad, "bq_first_nonfinite %d: %zu for %zu", formats[i].format, found, bad);
+    }
+    free(memory);
+  }
+}
+
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
 static void test_cells(size_t units) {
@@ -225,6 +269,8 @@ static void test_cells(size_t units) {
 static void test_norm(size_t blocks, size_t features) {
   float *x = numbers(blocks * features * 16, 3), *gamma = numbers(features, 2);
   float *beta = numbers(features, 2), *y = malloc(blocks * features * 16 * sizeof *y);
+  // Tokens whose variance is about eps, and 0.
+  for (size_t f = 0; f < features; f++) x[at(1, f, features)] *= 1e-3f, x[at(2, f, features)] = 1;
   kernels->layer_norm_f32(x, blocks, features, gamma, beta, 1e-6f, y);
   for (size_t t = 0; t < blocks * 16; t++) {
     double mean = 0, variance = 0;
@@ -352,6 +398,12 @@ int main(int argc, char **argv) {
       test_rows(format, 1, 1, 1);
       test_rows(format, 9, 37, 29);
       test_rows(format, 15, 64, 13);
+    }
+    test_first_nonfinite();
+    for (int32_t format = BQ_FORMAT_F32; format <= BQ_FORMAT_S8; format++) {
+      test_sum_rows(format, 0, 3);
+      test_sum_rows(format, 7, 16);
+      test_sum_rows(format, 20, 259);
     }
     test_cells(1);
     test_cells(37);

@@ -57,7 +57,7 @@ func attentionInt8OfWholeStepsIsNearer(isa: Int32) throws {
 
 /// Features of the keys may be far from 0, all on one side: their offsets are whole steps as long as these are wide
 /// enough.
-@Test(.needsS8Attention, arguments: s8AttentionInstructionSets, [1e5, -1e5, 1e6, -1e6] as [Float])
+@Test(.needsS8Attention, arguments: s8AttentionInstructionSets, [1e6, -1e6] as [Float])
 func attentionInt8OfKeysFarFromZero(isa: Int32, offset: Float) throws {
   var random = TestRandom(34)
   var chunk = AttentionChunk(tokens: 40, headDim: 8, random: &random)

@@ -54,7 +54,7 @@ INLINE VI keys_at(size_t block, size_t blocks, int v, const int32_t first[BQ_LAN
                   const int32_t last[BQ_LANES]) {
   VI keys = vi_splat(-1);
   if (block == 0) keys = vi_load(first + v * VL);
-  if (block + 1 == blocks) keys &= vi_load(last + v * VL);
+  if (block + 1 == blocks) keys = vi_load(last + v * VL);
   return keys;
 }
 

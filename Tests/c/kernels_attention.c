@@ -19,6 +19,12 @@ static void round_block(float *x, size_t features, int pairs, uint16_t *y) {
 
 typedef enum { F32, S8, BF16 } precision;
 
+// Scratch memory for attention, of NaN: no kernel may read what it has not written.
+static float *scratch_for(size_t tokens, size_t dim) {
+  const size_t bytes = bq_attention_s8_scratch(tokens, dim) * sizeof(float);
+  return memset(malloc(bytes), 0xFF, bytes);
+}
+
 // A window of `tokens` tokens from `first` on in a chunk of `blocks` blocks with q, k and v side by side,
 // and the queries begin ..< end of it, counted from its first token.
 typedef struct {
@@ -52,10 +58,15 @@ static void attend(precision p, const bq_attention *a, float *x, size_t blocks, 
 static void test_attention(precision p, double error, window w) {
   const size_t dim = w.dim, first = w.first, tokens = w.tokens;
   float *x = numbers(w.blocks * 16 * 3 * dim, 2), *out = malloc(w.blocks * 16 * dim * sizeof *out);
-  float *scratch = malloc(bq_attention_s8_scratch(tokens, dim) * sizeof *scratch);
+  float *scratch = scratch_for(tokens, dim);
   float *table = bias_table(&w), *zero = table + tokens + 32;
   double *scores = malloc(tokens * sizeof *scores);
   for (size_t i = 0; i < w.blocks * 16 * dim; i++) out[i] = 7;
+  // Other windows' tokens. Lanes that pad this one are finite in bfloat16, where a weight of 0 multiplies them.
+  const size_t end = first + (p == BF16 ? (tokens + 3) / 4 * 4 : tokens);
+  for (size_t t = 0; t < w.blocks * 16; t++)
+    for (size_t f = 0; f < 3 * dim; f++)
+      if (t < first || t >= end) x[at(t, f, 3 * dim)] = f % 2 ? NAN : INFINITY;
   bq_attention a = {.stride = 3 * dim * 16,
                     .key_begin = first,
                     .key_end = first + tokens,
@@ -109,7 +120,7 @@ static bq_attention one_head(size_t tokens, size_t dim, float scale, float *scra
 static void test_large_sums(precision p, double error) {
   enum { TOKENS = 96, DIM = 20 };
   float *x = malloc(TOKENS * 3 * DIM * sizeof *x), *out = malloc(TOKENS * DIM * sizeof *out);
-  float *scratch = malloc(bq_attention_s8_scratch(TOKENS, DIM) * sizeof *scratch);
+  float *scratch = scratch_for(TOKENS, DIM);
   for (size_t t = 0; t < TOKENS; t++)
     for (size_t d = 0; d < DIM; d++) {
       const float sign = d < 12 ? 1 : -1;
@@ -132,7 +143,7 @@ static void test_small_weights(precision p, double error) {
   enum { TOKENS = 384, DIM = 4 };
   const double small = 0.3 / 255, exact = (TOKENS - 1) * small / (1 + (TOKENS - 1) * small);
   float *x = calloc(TOKENS * 3 * DIM, sizeof *x), *out = malloc(TOKENS * DIM * sizeof *out);
-  float *scratch = malloc(bq_attention_s8_scratch(TOKENS, DIM) * sizeof *scratch);
+  float *scratch = scratch_for(TOKENS, DIM);
   for (size_t t = 0; t < TOKENS; t++) {
     x[at(t, 0, 3 * DIM)] = 1;
     x[at(t, DIM, 3 * DIM)] = t == 100 ? 0 : (float)log(small);

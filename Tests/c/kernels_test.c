@@ -130,29 +130,37 @@ static void test_int8_extremes(size_t blocks, size_t in, size_t outs, size_t str
   free(u8), free(w), free(zeros), free(ones), free(y), free(large[0]);
 }
 
-// Bytes at the ends of their ranges: sums of products that are exact in 16 bits are not.
+// Bytes at the ends of their ranges: sums of products that are exact in 16 bits are not. Rows of one weight: the
+// extreme ones, and those of which four and the greatest byte just fit in 16 bits or just do not.
 static void test_extremes(size_t in) {
-  const float one[3] = {1, 1, 1}, zero[3] = {0}, offset[16] = {0};
-  const float scale[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  enum { ROWS = 9 };
+  static const int8_t weights[ROWS] = {-128, 127, 1, 63, 64, 65, -63, -64, -65};
+  float one[16], zero[16] = {0}, y[ROWS * 16];
+  for (int i = 0; i < 16; i++) one[i] = 1;
   const uint8_t most = (uint8_t)(kernels->byte_steps + 2);
-  int8_t *w = malloc(3 * in);
+  int8_t *w = malloc(ROWS * in);
   uint8_t *x = calloc(in, 16);
-  float y[3 * 16];
-  memset(w, -128, in), memset(w + in, 127, in), memset(w + 2 * in, 1, in);
+  for (int r = 0; r < ROWS; r++) memset(w + (size_t)r * in, weights[r], in);
   for (size_t k = 0; k < in; k++) x[k / 4 * 64 + k % 4] = most;
-  kernels->linear_s8(&(bq_weights_s8){w, one, zero, zero, NULL}, x, scale, offset, 1, in, 3,
-                     BQ_EPILOGUE_BIAS, y, 3 * 16);
-  for (int token = 0; token < 2; token++) {  // the greatest bytes, and 0
-    const float sum = token ? 0 : most * (float)in;
-    CHECK(y[token] == -128 * sum && y[16 + token] == 127 * sum && y[32 + token] == sum,
-          "linear_s8 of extremes, %zu: %g, %g, %g", in, y[token], y[16 + token], y[32 + token]);
-  }
-  free(w), free(x);
+  uint64_t *large[2] = {large_of(w, ROWS, in), NULL};
+  for (int i = 0; i < 2; i++)
+    for (int r = 0; r < ROWS; r++) {  // each alone, as large steps of one row are exact in its tile's other rows too
+      const bq_weights_s8 row = {w + (size_t)r * in, one, zero, zero, large[i] ? large[i] + (size_t)r * bq_large_words(in) : NULL};
+      kernels->linear_s8(&row, x, one, zero, 1, in, 1, BQ_EPILOGUE_BIAS, y, 16);
+      CHECK(y[0] == weights[r] * (most * (float)in) && y[1] == 0, "linear_s8 of %d, %zu: %g, %g", weights[r], in, y[0], y[1]);
+    }
+  free(w), free(x), free(large[0]);
 }
 
-// The weight with this index as a number, from two random bytes or four.
+// The weight with this index as a number, from a random byte, two or four.
 static void set_weight(char *w, int32_t format, size_t i, double *value) {
   const float random = number(1);
+  if (format == BQ_FORMAT_S8) {
+    const int8_t byte = (int8_t)(random * 127);
+    w[i] = (char)byte;
+    *value = byte;
+    return;
+  }
   uint32_t bits;
   memcpy(&bits, &random, sizeof bits);
   if (format == BQ_FORMAT_F32) {
@@ -198,6 +206,44 @@ static void test_rows(int32_t format, size_t vectors, size_t in, size_t outs) {
   free(memory), free(values), free(bias), free(x), free(y), free(alone);
 }
 
+static void test_sum_rows(int32_t format, size_t count, size_t width) {
+  enum { ROWS = 9 };
+  const size_t size = format == BQ_FORMAT_F32 ? 4 : format == BQ_FORMAT_S8 ? 1 : 2;
+  char *memory = malloc(ROWS * width * size + 1), *w = memory + 1;  // at an odd address
+  double *values = malloc(ROWS * width * sizeof *values);
+  for (size_t i = 0; i < ROWS * width; i++) set_weight(w, format, i, &values[i]);
+  int32_t *rows = malloc(count * sizeof *rows);
+  for (size_t r = 0; r < count; r++) rows[r] = (int32_t)(fabsf(number(1)) * (ROWS - 1) + 0.5f);
+  float *factors = numbers(count, 1), *y = numbers(width, 1);
+  kernels->sum_rows(w, format, rows, factors, count, width, y);
+  for (size_t i = 0; i < width; i++) {
+    double sum = 0;
+    for (size_t r = 0; r < count; r++) sum += values[(size_t)rows[r] * width + i] * factors[r];
+    CHECK(fabs(y[i] - sum) < (format == BQ_FORMAT_S8 ? 1e-3 : 1e-5), "sum_rows %d of %zu: %g for %g", format, width, y[i], sum);
+  }
+  free(memory), free(values), free(rows), free(factors), free(y);
+}
+
+// The least number that is not finite, and the greatest that is, in each format.
+static void test_first_nonfinite(void) {
+  static const struct {
+    int32_t format;
+    uint32_t infinity;
+  } formats[] = {{BQ_FORMAT_F32, 0x7F800000}, {BQ_FORMAT_F16, 0x7C00}, {BQ_FORMAT_BF16, 0x7F80}};
+  enum { COUNT = 600 };
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    const size_t size = formats[i].format == BQ_FORMAT_F32 ? 4 : 2;
+    char *memory = malloc(COUNT * size + 1), *elements = memory + 1;  // at an odd address
+    for (size_t bad = 0; bad <= COUNT; bad += bad < 500 ? 85 : 30) {
+      const uint32_t finite = formats[i].infinity - 1;
+      for (size_t k = 0; k < COUNT; k++) memcpy(elements + k * size, k == bad ? &formats[i].infinity : &finite, size);
+      const size_t found = bq_first_nonfinite(elements, formats[i].format, COUNT);
+      CHECK(found == bad, "bq_first_nonfinite %d: %zu for %zu", formats[i].format, found, bad);
+    }
+    free(memory);
+  }
+}
+
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
 static void test_cells(size_t units) {
@@ -223,6 +269,8 @@ static void test_cells(size_t units) {
 static void test_norm(size_t blocks, size_t features) {
   float *x = numbers(blocks * features * 16, 3), *gamma = numbers(features, 2);
   float *beta = numbers(features, 2), *y = malloc(blocks * features * 16 * sizeof *y);
+  // Tokens whose variance is about eps, and 0.
+  for (size_t f = 0; f < features; f++) x[at(1, f, features)] *= 1e-3f, x[at(2, f, features)] = 1;
   kernels->layer_norm_f32(x, blocks, features, gamma, beta, 1e-6f, y);
   for (size_t t = 0; t < blocks * 16; t++) {
     double mean = 0, variance = 0;
@@ -342,6 +390,7 @@ int main(int argc, char **argv) {
       test_int8_extremes(4, 100, 19, stride);
       test_int8_extremes(7, 516, 29, stride);
       test_int8_extremes(5, 576, 53, stride);
+      test_int8_extremes(2, 520, 13, stride);  // a large step among the last, which are added one by one
     }
     test_int8(35, 44, 9);
     for (size_t in = 4; in <= 64; in += 4) test_extremes(in);
@@ -349,6 +398,12 @@ int main(int argc, char **argv) {
       test_rows(format, 1, 1, 1);
       test_rows(format, 9, 37, 29);
       test_rows(format, 15, 64, 13);
+    }
+    test_first_nonfinite();
+    for (int32_t format = BQ_FORMAT_F32; format <= BQ_FORMAT_S8; format++) {
+      test_sum_rows(format, 0, 3);
+      test_sum_rows(format, 7, 16);
+      test_sum_rows(format, 20, 259);
     }
     test_cells(1);
     test_cells(37);

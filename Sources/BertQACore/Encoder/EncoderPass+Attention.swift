@@ -120,12 +120,21 @@ extension EncoderPass {
       guard band > 0 else {
         return attendToKeys(active, layer, member, head: head, queries, keys: 0..<attended, scratch)
       }
-      // Keys start at a multiple of 4. Queries that reach none attend to the last.
+      // Keys start at a multiple of 4. All queries reach the global tokens.
       var first = min(max(0, part.lowerBound - band), attended - 1) & ~3
+      let reaching = globals > 0 ? tokens : min(tokens, attended + band)
       if globals > 0 { first = GatheredKeys.first(first, globals: globals) }
-      attendToKeys(
-        active, layer, member, head: head, queries, keys: first..<min(attended, part.upperBound + band),
-        band: band, globals: globals, scratch)
+      if queries.lowerBound < reaching {
+        attendToKeys(
+          active, layer, member, head: head, queries.clamped(to: 0..<reaching),
+          keys: first..<min(attended, part.upperBound + band), band: band, globals: globals, scratch)
+      }
+      // As PyTorch does for tokens that attend to none.
+      let others = queries.clamped(to: reaching..<tokens)
+      let headSize = encoder.configuration.headSize
+      clearContext(
+        active, lanes: member.lane + others.lowerBound..<member.lane + others.upperBound,
+        features: head * headSize..<(head + 1) * headSize)
     }
     func attendGlobally(_ queries: Range<Int>) {
       attendToKeys(active, layer, member, head: head, queries, keys: 0..<attended, areGlobal: true, scratch)
@@ -161,6 +170,15 @@ extension EncoderPass {
       let part = begin..<min(end, partEnd(begin))
       attend(part, in: part)
       begin = part.upperBound
+    }
+  }
+
+  /// Sets some features of attention's result to 0 in some lanes of a chunk.
+  func clearContext(_ active: ActiveChunk, lanes: Range<Int>, features: Range<Int>) {
+    for lane in lanes {
+      let column =
+        active.activations.context + lane / Self.lanes * layerWidth * Self.lanes + lane % Self.lanes
+      for feature in features { column[feature * Self.lanes] = 0 }
     }
   }
 

@@ -162,7 +162,10 @@ private struct DistanceProducts {
     // As relative_bias reads them: with 15 more keys after the last.
     let first = blocks.lowerBound * Kernels.lanes - (call.key_end - 1) - (Kernels.lanes - 1)
     let last = blocks.upperBound * Kernels.lanes - 1 - call.key_begin
-    let range = Int(distances.rows[first])..<Int(distances.rows[last]) + 1
+    // AMX has an order of its own for sums in whole tiles of 16 rows. So that each row has the same bits in every call,
+    // tiles begin at the same rows.
+    let (lower, upper) = (Int(distances.rows[first]) & ~15, (Int(distances.rows[last]) + 16) & ~15)
+    let range = lower..<min(upper, distances.attention.rowCount)
     guard let weights = vectors.forQueries else { return range }
     gather(blocks)
     let row = (head * distances.attention.rowCount + range.lowerBound) * headSize

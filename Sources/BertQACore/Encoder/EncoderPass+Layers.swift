@@ -4,7 +4,20 @@ extension EncoderPass {
   /// Takes some blocks of a chunk to the first layer's attention.
   func begin(_ active: ActiveChunk, _ blocks: Range<Int>, _ scratch: Workspace.Scratch) {
     embed(active, blocks, scratch)
+    clearUnusedContext(active, blocks)
     project(active, layer: 0, blocks, scratch)
+  }
+
+  /// Sets attention's result to 0 in the lanes without a token of some blocks: what an earlier chunk left there may be
+  /// NaN, which a weight of 0 in attention would not remove.
+  private func clearUnusedContext(_ active: ActiveChunk, _ blocks: Range<Int>) {
+    let lanes = blocks.lowerBound * Self.lanes..<blocks.upperBound * Self.lanes
+    let last = active.chunk.members.upperBound - 1
+    for index in active.chunk.members {
+      let end = members[index].lane + windows[members[index].window].tokenCount
+      let next = index < last ? members[index + 1].lane : active.chunk.blocks * Self.lanes
+      clearContext(active, lanes: (end..<next).clamped(to: lanes), features: 0..<layerWidth)
+    }
   }
 
   /// Takes some blocks of a chunk from a layer's attention to the next layer's attention or, after the last layer,

@@ -180,7 +180,8 @@ typedef struct bq_kernels {
 
   // Like linear_f32, for x in pairs and w in bfloat16 [outs][in], row-major, with f32 sums; GELU as
   // in linear_s8. y holds floats, or bfloat16s if the epilogue says so; y_stride counts its
-  // elements.
+  // elements. avx512_amx has one order of summation for whole tiles of 16 outputs, counted from the
+  // first, and another for the outputs behind them.
   void (*linear_bf16)(const uint16_t *w, const float *bias, const uint16_t *x, size_t blocks,
                       size_t in, size_t outs, int32_t epilogue, void *y, size_t y_stride);
 

@@ -47,7 +47,8 @@ struct AttentionChunk: Sendable {
     let from = GuardedBuffer(x)
     let out = GuardedBuffer(
       [Float](repeating: 7, count: Kernels.blocks(tokens: tokens) * 16 * headDim))
-    let scratch = GuardedBuffer([Float](repeating: 0, count: size))
+    // NaN, as no kernel may read what it has not written.
+    let scratch = GuardedBuffer([Float](repeating: .nan, count: size))
     withAttentionCall(
       window, queries, keyRange, features: features, headDim: headDim, scale: scale, added, scratch
     ) {

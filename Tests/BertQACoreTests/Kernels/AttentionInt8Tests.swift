@@ -55,6 +55,27 @@ func attentionInt8OfWholeStepsIsNearer(isa: Int32) throws {
   }
 }
 
+/// Features of the keys may be far from 0, all on one side: their offsets are whole steps as long as these are wide
+/// enough.
+@Test(.needsS8Attention, arguments: s8AttentionInstructionSets, [1e6, -1e6] as [Float])
+func attentionInt8OfKeysFarFromZero(isa: Int32, offset: Float) throws {
+  var random = TestRandom(34)
+  var chunk = AttentionChunk(tokens: 40, headDim: 8, random: &random)
+  for token in 0..<40 {
+    for d in 0..<8 {
+      chunk.x[ReferenceKernels.index(token, chunk.q + d, of: chunk.features)] *= 0.2
+      chunk.x[ReferenceKernels.index(token, chunk.k + d, of: chunk.features)] += offset
+    }
+  }
+  let expected = chunk.expected(0..<40, scale: 0.3)
+  let out = try chunk.run(.s8, isa, 0..<40, queries: 0..<40, scale: 0.3)
+  for token in 0..<40 {
+    for (a, b) in pairs(chunk.row(out, token), expected[token]) {
+      #expect(abs(a - b) <= 0.06, "token \(token): \(a) for \(b)")
+    }
+  }
+}
+
 /// Query ranges, and the place of a window among others, do not change a bit: the steps are
 /// those of the window, not of its surroundings.
 @Test(.needsS8Attention, arguments: s8AttentionInstructionSets)
@@ -67,7 +88,7 @@ func attentionInt8IsTheSameAnywhere(isa: Int32) throws {
   ]
   for (first, queries) in places {
     var chunk = AttentionChunk(tokens: first + 60, headDim: 32, random: &random)
-    for i in chunk.x.indices { chunk.x[i] *= 5 }
+    for i in chunk.x.indices { chunk.x[i] = i % 3 == 0 ? .nan : 5 * chunk.x[i] }
     for token in 0..<45 {
       for f in 0..<chunk.features {
         chunk.x[ReferenceKernels.index(first + token, f, of: chunk.features)] =

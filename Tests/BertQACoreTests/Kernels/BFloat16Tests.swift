@@ -140,7 +140,7 @@ struct BFloat16Chunk {
     let out = GuardedBuffer(
       [Float](repeating: 7, count: Kernels.blocks(tokens: tokens) * 16 * headDim))
     let keyRange = keys ?? window
-    let scratch = GuardedBuffer([Float](repeating: 0, count: bq_attention_scratch(keyRange.count)))
+    let scratch = GuardedBuffer([Float](repeating: .nan, count: bq_attention_scratch(keyRange.count)))
     withAttentionCall(
       window, queries, keyRange, features: 3 * headDim, headDim: headDim, scale: scale, added, scratch
     ) {

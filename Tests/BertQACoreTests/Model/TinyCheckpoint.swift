@@ -29,12 +29,13 @@ struct TinyCheckpoint {
   /// Every weight is a multiple of 1/64 within ±1: exact in F32, F16 and BF16 alike.
   init(
     _ family: EncoderFamily = .bert, task: ModelTask = .answer, hidden: Int = 8, heads: Int = 2,
-    inner: Int = 16, layers: Int = 2, type: String = "F32"
+    inner: Int = 16, layers: Int = 2, positions: Int = 16, type: String = "F32"
   ) {
     var random = TestRandom(7)
     let names = family.tensors
     let architecture = HeadKind.allCases.first { $0.task == task }.map { Architecture.encoder(family, $0) }
-    config = Self.config(family, hidden: hidden, heads: heads, inner: inner, layers: layers)
+    config = Self.config(
+      family, hidden: hidden, heads: heads, inner: inner, layers: layers, positions: positions)
     config["architectures"] = .array([.string(architecture?.name ?? "")])
     func add(_ name: String, _ shape: [Int]) {
       let values = (0..<shape.reduce(1, *)).map { _ in
@@ -65,7 +66,7 @@ struct TinyCheckpoint {
     }
     if case .groups(let name) = family.layerSharing { infix = "\(name)0." }
     add("\(names.wordEmbeddings).weight", [12, words])
-    if let name = names.positionEmbeddings { add("\(name).weight", [16, width]) }
+    if let name = names.positionEmbeddings { add("\(name).weight", [positions, width]) }
     if let name = names.tokenTypeEmbeddings { add("\(name).weight", [2, width]) }
     norm(names.embeddingNorm, width)
     if let name = names.distances {
@@ -73,7 +74,7 @@ struct TinyCheckpoint {
         add("\(name).weight", [32, heads])
       } else {
         // Version 1 has a vector for each distance.
-        add("\(name).weight", [2 * (family == .deberta ? 16 : Self.positionBuckets), hidden])
+        add("\(name).weight", [2 * (family == .deberta ? positions : Self.positionBuckets), hidden])
       }
     }
     if let name = names.distanceNorm { norm(name) }
@@ -146,10 +147,10 @@ struct TinyCheckpoint {
   private static func bottleneckSize(heads: Int) -> Int { 2 * heads }
 
   private static func config(
-    _ family: EncoderFamily, hidden: Int, heads: Int, inner: Int, layers: Int
+    _ family: EncoderFamily, hidden: Int, heads: Int, inner: Int, layers: Int, positions: Int
   ) -> [String: JSON] {
     func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
-    let common: [String: JSON] = ["vocab_size": integer(12), "max_position_embeddings": integer(16)]
+    let common: [String: JSON] = ["vocab_size": integer(12), "max_position_embeddings": integer(positions)]
     if [.deberta, .debertaV2].contains(family) {
       return common.merging(
         [

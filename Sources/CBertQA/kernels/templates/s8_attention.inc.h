@@ -42,33 +42,35 @@ INLINE size_t key_blocks(const bq_attention *a) {
   return (a->key_end + BQ_LANES - 1) / BQ_LANES - a->key_begin / BQ_LANES;
 }
 
-// Sets the lanes of the keys' block `block` to 0, or to ∞ if they hold no key.
-INLINE void no_keys(const bq_attention *a, size_t block, float lanes[BQ_LANES]) {
+// Sets the lanes of the keys' block `block` to -1 if they hold a key, otherwise to 0.
+INLINE void find_keys(const bq_attention *a, size_t block, int32_t lanes[BQ_LANES]) {
   const size_t from = (a->key_begin / BQ_LANES + block) * BQ_LANES;
   for (size_t i = 0; i < BQ_LANES; i++)
-    lanes[i] = from + i < a->key_begin || from + i >= a->key_end ? INFINITY : 0;
+    lanes[i] = from + i < a->key_begin || from + i >= a->key_end ? 0 : -1;
 }
 
-// Returns ∞ in the lanes of vector v of a block that hold no key, and 0 in the others. first, last: from no_keys.
-INLINE V no_keys_at(size_t block, size_t blocks, int v, const float first[BQ_LANES],
-                    const float last[BQ_LANES]) {
-  V none = v_splat(0);
-  if (block == 0) none = v_load(first + v * VL);
-  if (block + 1 == blocks) none = v_max(none, v_load(last + v * VL));
-  return none;
+// Returns -1 in the lanes of vector v of a block that hold a key, and 0 in the others. first, last: from find_keys.
+INLINE VI keys_at(size_t block, size_t blocks, int v, const int32_t first[BQ_LANES],
+                  const int32_t last[BQ_LANES]) {
+  VI keys = vi_splat(-1);
+  if (block == 0) keys = vi_load(first + v * VL);
+  if (block + 1 == blocks) keys = vi_load(last + v * VL);
+  return keys;
 }
 
-// Finds the least and the greatest of the keys' numbers at x, in blocks.
-INLINE void key_range(const bq_attention *a, const float *x, const float first[BQ_LANES],
-                      const float last[BQ_LANES], float *least, float *most) {
+// Finds the least and the greatest of the keys' numbers at x, in blocks. Other lanes, which another window may have, do
+// not matter even if they are NaN.
+INLINE void key_range(const bq_attention *a, const float *x, const int32_t first[BQ_LANES],
+                      const int32_t last[BQ_LANES], float *least, float *most) {
   const size_t blocks = key_blocks(a);
-  V low = v_splat(INFINITY), high = v_splat(-INFINITY);
+  const V top = v_splat(INFINITY), bottom = v_splat(-INFINITY);
+  V low = top, high = bottom;
   for (size_t b = 0; b < blocks; b++)
     BQ_UNROLL_FOR (int v = 0; v < VECS; v++) {
-      const V number = v_load(x + b * a->stride + v * VL);
-      const V none = no_keys_at(b, blocks, v, first, last);
-      low = v_min(low, number + none);
-      high = v_max(high, number - none);
+      const VI keys = keys_at(b, blocks, v, first, last),
+               number = vi_load(x + b * a->stride + v * VL);
+      low = v_min(low, (V)((keys & number) | (~keys & (VI)top)));
+      high = v_max(high, (V)((keys & number) | (~keys & (VI)bottom)));
     }
   *least = v_least(low), *most = v_most(high);
 }
@@ -77,9 +79,10 @@ INLINE void key_range(const bq_attention *a, const float *x, const float first[B
 // enough that no offset exceeds 2^22 steps: larger ones are not integers after adding 1.5 · 2^23.
 INLINE void quantize_keys(head_s8 *h, const float *k) {
   const size_t blocks = key_blocks(h->a), stride = h->a->stride, head_dim = h->a->head_dim;
-  float range = 1e-30f, first[BQ_LANES], last[BQ_LANES];
-  no_keys(h->a, 0, first);
-  no_keys(h->a, blocks - 1, last);
+  float range = 1e-30f;
+  int32_t first[BQ_LANES], last[BQ_LANES];
+  find_keys(h->a, 0, first);
+  find_keys(h->a, blocks - 1, last);
   for (size_t d = 0; d < head_dim; d++) {
     float most;
     key_range(h->a, k + d * BQ_LANES, first, last, &h->lows[d], &most);
@@ -99,15 +102,15 @@ INLINE void quantize_keys(head_s8 *h, const float *k) {
 }
 
 // Returns the magnitude of 127 steps of one feature of the values.
-INLINE float value_size(const bq_attention *a, const float *x, const float first[BQ_LANES],
-                        const float last[BQ_LANES]) {
+INLINE float value_size(const bq_attention *a, const float *x, const int32_t first[BQ_LANES],
+                        const int32_t last[BQ_LANES]) {
 #ifdef HAS_BYTE_PAIRS
   const size_t blocks = key_blocks(a);
   V most = v_splat(0);
   for (size_t b = 0; b < blocks; b++)
     BQ_UNROLL_FOR (int v = 0; v < VECS; v++) {
-      const VI is_key = (VI)(no_keys_at(b, blocks, v, first, last) == v_splat(0));
-      most = v_max(most, pair_size((V)((VI)v_load(x + b * a->stride + v * VL) & is_key)));
+      const VI keys = keys_at(b, blocks, v, first, last);
+      most = v_max(most, pair_size((V)(vi_load(x + b * a->stride + v * VL) & keys)));
     }
   return fmaxf(1e-30f, v_most(most));
 #else
@@ -122,9 +125,9 @@ INLINE void quantize_values(const head_s8 *h, const float *values) {
   const size_t blocks = key_blocks(h->a), stride = h->a->stride;
   const V magic = v_splat(12582912.0f);
   int8_t *to = h->values;
-  float first[BQ_LANES], last[BQ_LANES];
-  no_keys(h->a, 0, first);
-  no_keys(h->a, blocks - 1, last);
+  int32_t first[BQ_LANES], last[BQ_LANES];
+  find_keys(h->a, 0, first);
+  find_keys(h->a, blocks - 1, last);
   for (size_t d = 0; d < h->a->head_dim; d++, values += BQ_LANES) {
     const float most = value_size(h->a, values, first, last);
     h->value_steps[d] = most * (1.0f / 127);

@@ -42,8 +42,8 @@ final class MarkdownDocument {
   /// MD_FLAG_STRIKETHROUGH and MD_FLAG_WIKILINKS. Without MD_FLAG_TABLES the rows of tables are text.
   private static let flags: UInt32 = 0x200 | 0x2000
   // MD_BLOCKTYPE
-  private static let (orderedList, bulletList, item, heading, html): (Int32, Int32, Int32, Int32, Int32) =
-    (3, 2, 4, 6, 8)
+  private static let (bulletList, orderedList, item): (Int32, Int32, Int32) = (2, 3, 4)
+  private static let (heading, codeBlock, html): (Int32, Int32, Int32) = (6, 7, 8)
   // MD_SPANTYPE
   private static let image: Int32 = 3
   // MD_TEXTTYPE
@@ -127,7 +127,7 @@ final class MarkdownDocument {
   private func leaveBlock(_ type: Int32) -> Int32 {
     switch type {
     case Self.bulletList, Self.orderedList: lists.removeLast()
-    case Self.item, Self.heading: pendingMark = []
+    case Self.item, Self.heading, Self.codeBlock: pendingMark = []
     case Self.html:
       isHTMLBlock = false
       tagEnd = []

@@ -1,6 +1,7 @@
 /// A text as PII rules read it: spaces, hyphens, digits and letters of typography and of other scripts become those
 /// of ASCII, and zero-width characters are omitted. U+2011 in a card number does not hide it. The same applies to escapes
-/// of URLs, HTML and JSON, and to words in brackets for @ and the full stop.
+/// of URLs, HTML and JSON, and to words in brackets for @ and the full stop. Underscores around emphasis become `*`, which
+/// no name has.
 struct FoldedText {
   private(set) var bytes: [UInt8] = []
   private struct Place {

@@ -248,9 +248,7 @@ def hits(database, count, *paths):
                 answer = notes.ask(question).answer
                 ask_times.append(1000 * (time.perf_counter() - begin))
                 processors += 1000 * (time.process_time() - used) / len(each)
-                right += answer is not None and corpus.normal(answer.text) in [
-                    corpus.normal(a["text"]) for a in answers
-                ]
+                right += answer is not None and corpus.is_right(answer.text, answers)
             print(f"{source}: {len(each)} questions, {right} exactly right,", end=" ")
             print(
                 f"search {statistics.median(search_times):.0f} ms, ask {statistics.median(ask_times):.0f} ms",

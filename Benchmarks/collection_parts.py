@@ -22,7 +22,7 @@ import time
 
 import bertqa
 from collection import contexts, places, questions, rank
-from corpus import normal
+from corpus import is_right
 from spark_rows import used
 
 READ = 20  # passages, of each part and of all
@@ -114,7 +114,7 @@ def ask(spark, folder, model, passages, count, *paths):
                 hits, found, work, memory = one(question, is_kept)
                 clocks.append(time.perf_counter() - begin)
                 own, resident = own + work, max(resident, memory)
-                right += found is not None and normal(found) in [normal(a["text"]) for a in answers]
+                right += found is not None and is_right(found, answers)
                 originals = [(name.partition("-")[0], start, end) for _, name, start, end, _ in hits]
                 ranks.append(rank(originals, places(numbers, text, answers)))
             work = used({os.getsid(0)}) - before

@@ -19,9 +19,10 @@ import pathlib
 import re
 import sqlite3
 import statistics
-import string
 import sys
 import time
+
+from accuracy import records, scores
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 EXTENSION = ROOT / "build" / "lib" / "bertqa_sqlite.so"
@@ -38,13 +39,12 @@ FROM (SELECT rowid AS id, body FROM documents WHERE documents MATCH bertqa_match
 
 
 def texts(path):
-    opener = lzma.open if path.suffix == ".xz" else open
-    with opener(path, "rt", encoding="utf-8") as file:
-        if ".jsonl" in path.suffixes:
-            for line in file:
-                record = json.loads(line)
-                yield record.get("text") or record.get("context") or ""
-        else:
+    if ".jsonl" in path.suffixes:
+        for record in records(path):
+            yield record.get("text") or record.get("context") or ""
+    else:
+        opener = lzma.open if path.suffix == ".xz" else open
+        with opener(path, "rt", encoding="utf-8") as file:
             yield from re.split(r"\n\s*\n", file.read())
 
 
@@ -87,14 +87,9 @@ def connect(database):
     return connection
 
 
-def normal(answer):
-    """As SQuAD's evaluation compares."""
-    words = "".join(c for c in answer.lower() if c not in string.punctuation).split()
-    return [word for word in words if word not in ("a", "an", "the")]
-
-
-def is_right(answer, record):
-    return any(normal(answer) == normal(expected["text"]) for expected in record["answers"])
+def is_right(answer, answers):
+    """True if an answer is exactly one of a question's."""
+    return scores(answer, [expected["text"] for expected in answers])[0] == 1
 
 
 def best(rows, order):
@@ -132,7 +127,7 @@ def narrowed(database, path, count, found=None):
             times.append(1000 * (time.perf_counter() - begin))
             for order in ORDERS:
                 first = best(rows, order)
-                right[order] += first is not None and is_right(first[1], record)
+                right[order] += first is not None and is_right(first[1], record["answers"])
                 if everything:
                     same[order] += first is not None and list(first) == everything[record["id"]][order]
         work = 1000 * (time.process_time() - work) / len(asked)
@@ -164,7 +159,7 @@ def read_everything(database, path, count, found):
                         rows.append((id, a.text, a.score, a.gap, a.probability))
             result[record["id"]] = {order: best(rows, order) for order in ORDERS}
             for order in ORDERS:
-                right[order] += is_right(result[record["id"]][order][1], record)
+                right[order] += is_right(result[record["id"]][order][1], record["answers"])
             pathlib.Path(found).write_text(json.dumps(result))
             seconds = (time.perf_counter() - begin) / len(result)
             print(len(result), f"{seconds:.1f} s each; right by", *(f"{k} {right[k]}" for k in ORDERS), flush=True)

@@ -223,6 +223,8 @@ static const struct {
     {"hyphens", "a-"},
     {"almost mail", "a@a."},
     {"almost numbers", "+1 (2"},
+    {"divided numbers", "+49 1\n"},
+    {"almost emphasis", "_1 "},
     {"almost addresses", "1.1:"},
     {"almost links", "http://www."},
     {"special tokens", "[SEP"},

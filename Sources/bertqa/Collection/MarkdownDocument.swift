@@ -5,6 +5,7 @@
 final class MarkdownDocument {
   private(set) var text: [UInt8] = []
 
+  /// A copy of the document, only while it is parsed.
   private let source: UnsafeBufferPointer<UInt8>
   /// The end of the source's part that was read last.
   private var position: Int
@@ -61,12 +62,17 @@ final class MarkdownDocument {
   static let isSupported = (try? SharedLibrary(library)) != nil
   private static let library = "libmd4c.so.0"
 
-  /// - Parameter source: valid UTF-8 of less than 4 GiB.
-  init(_ source: UnsafeBufferPointer<UInt8>) throws(ToolError) {
+  /// - Parameter document: valid UTF-8 of less than 4 GiB.
+  init(_ document: UnsafeBufferPointer<UInt8>) throws(ToolError) {
     let library = try SharedLibrary(
       Self.library, for: "Markdown", library: "the library MD4C", package: "libmd4c0")
     let parse = try library.function("md_parse", as: Parse.self)
-    self.source = source
+    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: document.count + 1)
+    defer { copy.deallocate() }
+    _ = copy.initialize(from: document)
+    // MD4C 0.4.8 reads the byte behind some texts.
+    copy[document.count] = 0
+    source = UnsafeBufferPointer(rebasing: copy[..<document.count])
     let mark = source.starts(with: "\u{FEFF}".utf8) ? 3 : 0
     position = max(mark, DocumentTitle.frontMatterSize(source))
     text.reserveCapacity(source.count)

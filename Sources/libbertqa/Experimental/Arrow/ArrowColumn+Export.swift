@@ -26,17 +26,9 @@ struct ArrowOutput {
     childSchemas: UnsafeMutableBufferPointer<ArrowSchema>, _ monitor: CallMonitor
   ) throws(BertQAError) {
     do throws(BertQAError) {
-      try begin(schema, format, name)
-      array.pointee.release = releaseArray
-      array.pointee.length = length
-      array.pointee.null_count = nullCount
-      array.pointee.buffers = try zeroed(buffers.count)
-      for (index, buffer) in buffers.enumerated() {
-        array.pointee.n_buffers += 1
-        guard let bytes = buffer.text else { continue }
-        array.pointee.buffers[index] = UnsafeRawPointer(try copied(bytes, buffer.length, monitor))
-      }
-      if !children.isEmpty { try makeChildren(children.count) }
+      try begin(format, name, length: length, nullCount: nullCount, bufferCount: buffers.count)
+      for buffer in buffers { try addBuffer(buffer.text, buffer.length, monitor) }
+      try makeChildren(children.count)
     } catch {
       schema.pointee.release?(schema)
       array.pointee.release?(array)
@@ -50,8 +42,62 @@ struct ArrowOutput {
     }
   }
 
+  /// Hands a column over. The structs own all memory they point to until their release callbacks are called.
+  func take(_ column: ArrowColumn, _ monitor: CallMonitor) throws(BertQAError) {
+    do throws(BertQAError) {
+      try fill(column, monitor)
+    } catch {
+      schema.pointee.release?(schema)
+      array.pointee.release?(array)
+      throw error
+    }
+  }
+
+  private func fill(_ column: ArrowColumn, _ monitor: CallMonitor) throws(BertQAError) {
+    let buffers: [[UInt8]?] = [column.validity] + column.buffers
+    try begin(
+      column.format, column.name, length: Int64(column.length), nullCount: Int64(column.nullCount),
+      bufferCount: buffers.count)
+    for buffer in buffers { try addBuffer(buffer, buffer?.count ?? 0, monitor) }
+    try makeChildren(column.children.count)
+    for (index, child) in column.children.enumerated() {
+      try ArrowOutput(array.pointee.children[index], "array", schema.pointee.children[index]).fill(
+        child, monitor)
+    }
+  }
+
+  /// Sets the release callbacks first, so that they can free structs that were filled in part.
+  private func begin(
+    _ format: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>, length: Int64, nullCount: Int64,
+    bufferCount: Int
+  ) throws(BertQAError) {
+    schema.pointee.release = releaseSchema
+    schema.pointee.format = UnsafePointer(try allocated(strdup(format)))
+    schema.pointee.name = UnsafePointer(try allocated(strdup(name)))
+    schema.pointee.flags = Int64(ARROW_FLAG_NULLABLE)
+    array.pointee.release = releaseArray
+    array.pointee.length = length
+    array.pointee.null_count = nullCount
+    array.pointee.buffers = try zeroed(bufferCount)
+  }
+
+  /// Adds a copy of a buffer, at a multiple of 64 bytes, as Arrow recommends.
+  /// - Parameter bytes: nil for a buffer that the column lacks.
+  private func addBuffer(
+    _ bytes: UnsafeRawPointer?, _ count: Int, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    let index = Int(array.pointee.n_buffers)
+    array.pointee.n_buffers += 1
+    guard let bytes else { return }
+    try monitor.hold(count)
+    let copy = try allocated(aligned_alloc(64, (max(1, count) + 63) / 64 * 64))
+    copy.copyMemory(from: bytes, byteCount: count)
+    array.pointee.buffers[index] = UnsafeRawPointer(copy)
+  }
+
   /// Makes children that count as released.
   private func makeChildren(_ count: Int) throws(BertQAError) {
+    if count == 0 { return }
     array.pointee.children = try zeroed(count)
     schema.pointee.children = try zeroed(count)
     for index in 0..<count {
@@ -59,65 +105,6 @@ struct ArrowOutput {
       array.pointee.n_children += 1
       schema.pointee.children[index] = try zeroed(1)
       schema.pointee.n_children += 1
-    }
-  }
-
-  /// Hands a column over. The structs own all memory they point to until their release callbacks are called.
-  func take(_ column: ArrowColumn, _ monitor: CallMonitor) throws(BertQAError) {
-    do throws(BertQAError) {
-      try column.fill(schema)
-      try column.fill(array, monitor)
-    } catch {
-      schema.pointee.release?(schema)
-      array.pointee.release?(array)
-      throw error
-    }
-  }
-}
-
-/// Sets `release` first, so that it can free a struct that was filled in part.
-private func begin(
-  _ schema: UnsafeMutablePointer<ArrowSchema>, _ format: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>
-) throws(BertQAError) {
-  schema.pointee.release = releaseSchema
-  schema.pointee.format = UnsafePointer(try allocated(strdup(format)))
-  schema.pointee.name = UnsafePointer(try allocated(strdup(name)))
-  schema.pointee.flags = Int64(ARROW_FLAG_NULLABLE)
-}
-
-extension ArrowColumn {
-  fileprivate func fill(_ schema: UnsafeMutablePointer<ArrowSchema>) throws(BertQAError) {
-    try begin(schema, format, name)
-    guard !children.isEmpty else { return }
-    schema.pointee.children = try zeroed(children.count)
-    for (index, child) in children.enumerated() {
-      let pointer: UnsafeMutablePointer<ArrowSchema> = try zeroed(1)
-      schema.pointee.children[index] = pointer
-      schema.pointee.n_children += 1
-      try child.fill(pointer)
-    }
-  }
-
-  fileprivate func fill(
-    _ array: UnsafeMutablePointer<ArrowArray>, _ monitor: CallMonitor
-  ) throws(BertQAError) {
-    array.pointee.release = releaseArray
-    array.pointee.length = Int64(length)
-    array.pointee.null_count = Int64(nullCount)
-    let buffers: [[UInt8]?] = [validity] + self.buffers
-    array.pointee.buffers = try zeroed(buffers.count)
-    for (index, bytes) in buffers.enumerated() {
-      array.pointee.n_buffers += 1
-      guard let bytes else { continue }
-      array.pointee.buffers[index] = UnsafeRawPointer(try copied(bytes, bytes.count, monitor))
-    }
-    guard !children.isEmpty else { return }
-    array.pointee.children = try zeroed(children.count)
-    for (index, child) in children.enumerated() {
-      let pointer: UnsafeMutablePointer<ArrowArray> = try zeroed(1)
-      array.pointee.children[index] = pointer
-      array.pointee.n_children += 1
-      try child.fill(pointer, monitor)
     }
   }
 }
@@ -129,16 +116,6 @@ private func allocated<T>(_ pointer: T?) throws(BertQAError) -> T {
 
 private func zeroed<T>(_ count: Int) throws(BertQAError) -> UnsafeMutablePointer<T> {
   try allocated(calloc(count, MemoryLayout<T>.stride)).assumingMemoryBound(to: T.self)
-}
-
-/// Arrow recommends buffers at multiples of 64 bytes.
-private func copied(
-  _ bytes: UnsafeRawPointer, _ count: Int, _ monitor: CallMonitor
-) throws(BertQAError) -> UnsafeMutableRawPointer {
-  try monitor.hold(count)
-  let copy = try allocated(aligned_alloc(64, (max(1, count) + 63) / 64 * 64))
-  copy.copyMemory(from: bytes, byteCount: count)
-  return copy
 }
 
 private let releaseSchema: @convention(c) (UnsafeMutablePointer<ArrowSchema>?) -> Void = { schema in

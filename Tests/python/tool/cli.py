@@ -1,5 +1,6 @@
 """Runs the command-line tool as a user does, through pipes or at a terminal."""
 
+import ctypes
 import fcntl
 import json
 import os
@@ -8,6 +9,8 @@ import re
 import struct
 import subprocess
 import termios
+
+import pytest
 
 from conftest import PREFIX, ROOT, TOOL
 
@@ -21,6 +24,16 @@ HIGHLIGHT = re.compile(r"\x1b\[[0-9;]+m(.*?)\x1b\[0m")
 def environment(**changes):
     clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "BERTQA_MODEL", "POSIXLY_CORRECT")}
     return clean | changes
+
+
+def needs_library(name, package):
+    """A mark that skips a test if a shared library, which the tool opens when it needs it, is not installed."""
+    try:
+        ctypes.CDLL(name)
+        is_missing = False
+    except OSError:
+        is_missing = True
+    return pytest.mark.skipif(is_missing, reason=f"{package} is not installed")
 
 
 def run(*arguments, code=0, input=b"", **options):

@@ -10,11 +10,10 @@ import struct
 import subprocess
 import termios
 import urllib.request
-from ctypes.util import find_library
 
 import pytest
 
-from cli import APOLLO, FOX, HIGHLIGHT, environment, run
+from cli import APOLLO, FOX, HIGHLIGHT, environment, needs_library, run
 from conftest import PACKAGE, ROOT, TOOL
 from samples import WHO
 
@@ -177,7 +176,7 @@ def test_the_conversation_of_the_document(monkeypatch):
     assert [line.rstrip() for line in shown.splitlines()] == [line.rstrip() for line in lines.splitlines()]
 
 
-needs_libedit = pytest.mark.skipif(find_library("edit") is None, reason="editing lines needs libedit")
+needs_libedit = needs_library("libedit.so.2", "libedit2")
 
 
 @needs_libedit

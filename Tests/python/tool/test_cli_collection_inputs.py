@@ -2,7 +2,6 @@
 
 import binascii
 import csv
-import ctypes
 import gzip
 import json
 import mailbox
@@ -13,7 +12,7 @@ from email.message import EmailMessage
 import pytest
 
 import bertqa
-from cli import environment, run
+from cli import environment, needs_library, run
 from indexed import ask, check_whole, rows
 
 
@@ -105,15 +104,7 @@ def message(subject, *parts, **headers):
     return mail
 
 
-def has_gmime():
-    try:
-        ctypes.CDLL("libgmime-3.0.so.0")
-    except OSError:
-        return False
-    return True
-
-
-needs_gmime = pytest.mark.skipif(not has_gmime(), reason="GMime is not installed (libgmime-3.0-0)")
+needs_gmime = needs_library("libgmime-3.0.so.0", "libgmime-3.0-0")
 
 
 @needs_gmime

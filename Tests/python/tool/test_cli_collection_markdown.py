@@ -1,23 +1,13 @@
 """`bertqa index` reads Markdown without its marks, by MD4C, and keeps the numbers of its lines."""
 
-import ctypes
 import random
 
 import pytest
 
-from cli import environment, run
+from cli import environment, needs_library, run
 from indexed import ask, rows
 
-
-def has_md4c():
-    try:
-        ctypes.CDLL("libmd4c.so.0")
-    except OSError:
-        return False
-    return True
-
-
-needs_md4c = pytest.mark.skipif(not has_md4c(), reason="MD4C is not installed (libmd4c0)")
+needs_md4c = needs_library("libmd4c.so.0", "libmd4c0")
 
 
 @needs_md4c
@@ -118,6 +108,6 @@ def test_markdown_without_the_library(tmp_path):
     assert output.startswith("1 new") and "libmd4c0" in errors and len(errors.splitlines()) == 1
     assert rows(path, "SELECT text FROM passages") == [("# The *lamp*\n\nIt is **green**.",)]
     output, errors = run("index", "--words-only", path, note)
-    if has_md4c():
+    if not needs_md4c.args[0]:
         assert output.startswith("0 new, 1 changed") and errors == ""
         assert rows(path, "SELECT text FROM passages") == [("# The lamp\n\nIt is green.",)]

@@ -14,8 +14,8 @@ struct IndexCommand: Command {
         + "Only files that changed are read again, and files that no longer exist leave the collection. '-' is standard "
         + "input. Without FILE and DIR, only files that no longer exist are removed.",
       "Texts, Markdown, HTML, mail (.eml, .mbox, Maildir) and records of JSON lines and tables (.jsonl, .csv, .tsv) are read, "
-        + "also compressed with gzip or zstd. HTML needs the library libxml2, and mail GMime; Markdown is read without its marks by MD4C. Hidden files in directories are "
-        + "skipped.",
+        + "also compressed with gzip or zstd. HTML needs the library libxml2, and mail GMime; Markdown is read without its "
+        + "marks by MD4C. Hidden files in directories are skipped.",
     ],
     sections: [
       OptionSection(

@@ -14,6 +14,7 @@ extension PIIFinder {
     var poll = TextPoll(monitor)
     var joined: [Found] = []
     var window: [UInt8] = []
+    // The list of each window's finder: a new one would count as more memory of the call.
     var spare: [Found] = []
     var next = 0  // of `found`
     for position in 0..<text.count {

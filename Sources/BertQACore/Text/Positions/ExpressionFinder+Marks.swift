@@ -122,10 +122,10 @@ extension ExpressionFinder {
   /// Returns the mark that stands for all of its kind. Which of them opens depends on the language: “a”, „a“, «a», »a«.
   private static func quoteKind(_ scalar: UInt32) -> UInt32? {
     switch scalar {
-    case 0x22, 0x60, 0x2A, 0x5F, 0x7E: scalar
+    case 0x22, 0x60: scalar
     case 0xAB, 0xBB: 0xAB
     case 0x201C, 0x201D, 0x201E: 0x201C
-    default: nil
+    default: isEmphasis(scalar) ? scalar : nil
     }
   }
 

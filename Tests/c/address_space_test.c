@@ -48,6 +48,21 @@ static bertqa_status answer_arrow(void) {
                              &array, &schema);
 }
 
+/* A column with a child, which a failure leaves to the caller. */
+static bertqa_status create_column(void) {
+  const bertqa_text buffers[] = {{NULL, 0}, {words, WORDS_SIZE}};
+  struct ArrowArray child, array;
+  struct ArrowSchema child_schema, schema;
+  const bertqa_status made =
+      bertqa_column_create("n", "", 1, 1, NULL, 0, NULL, NULL, 0, &child, &child_schema);
+  if (made != BERTQA_OK) return made;
+  const bertqa_status status =
+      bertqa_column_create("+s", "", 1, 0, buffers, 2, &child, &child_schema, 1, &array, &schema);
+  const int moved = child.release == NULL && child_schema.release == NULL;
+  const int kept = array.release == NULL && schema.release == NULL && child.release != NULL;
+  return (status == BERTQA_OK ? moved : kept) ? status : BERTQA_ERROR_INTERNAL;
+}
+
 /* Zeros of the test's own; NULL where there is no place for them. */
 static void *pages(size_t size) {
   void *place = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -250,6 +265,7 @@ int main(int argc, char **argv) {
   test_call("answer", answer, 1);
   test_call("answer marks", answer_marks, 1);
   test_call("answer_arrow", answer_arrow, 1);
+  test_call("column_create", create_column, 1);
   test_call("answer_batch", answer_batch, 1);
   test_call("embed", embed, 1);
   test_call("embed behind a prompt", embed_behind_prompt, 1);

@@ -347,12 +347,8 @@ static void test_created(void) {
   CHECK(memcmp(moved.buffers[1], numbers, sizeof numbers) == 0);
   moved.release(&moved);
 
-  /* Failures leave the children and nothing else. */
+  /* Failures leave the children and nothing else; address_space_test has those for lack of memory. */
   CHECK_STATUS(BERTQA_OK, make_texts(&children[0], &schemas[0]));
-  const bertqa_text huge = {values, SIZE_MAX / 4};
-  CHECK(bertqa_column_create("+s", "", 3, 0, &huge, 1, children, schemas, 1, &array, &schema) ==
-        BERTQA_ERROR_OUT_OF_MEMORY);
-  CHECK(array.release == NULL && schema.release == NULL && children[0].release != NULL);
   const bertqa_text larger = {values, SIZE_MAX};
   const struct { const char *format; int64_t length, nulls; const bertqa_text *buffers; struct ArrowArray *children; }
       wrong[] = {{NULL, 3, 0, &absent, children}, {"+s", -1, 0, &absent, children}, {"+s", 3, 4, &absent, children},

@@ -87,6 +87,10 @@ def test_long_documents_are_shown_around_their_answers(context, kind):
     gaps = [int(gap.replace(",", "")) for gap in re.findall(r"\[… ([\d,]+) …\]", found.text)]
     assert len(gaps) >= 2 and sum(gaps) + 6000 > len(given) > sum(gaps)
     assert "\ufffd" not in found.text
+    assert page(result.answer).marks == ["Ada Brown"] and result.answer.sentence_start > 0
+    # The best answer stands out.
+    styles = {at["title"].split(":")[0]: at["style"] for tag, at in found.tags if tag == "mark"}
+    assert len(set(styles.values())) == 2 and list(styles.values()).count(styles["answer 1"]) == 1
     # Neighbouring answers share their surroundings; nothing is shown twice.
     assert found.text.count("was painted by") <= 1
     none = replace(result, answers=[])._of(given)

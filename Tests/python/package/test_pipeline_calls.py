@@ -77,9 +77,13 @@ def test_calls(pipes, record):
         has_blanks = any(not given[start:end].strip() for start, end in tokens.offsets)
         if has_blanks and options["aggregation_strategy"] != "none":
             return
-        if options["aggregation_strategy"] == "average":
-            return
         expected = [one for one in expected if is_visible(given, one)]
+        if options["aggregation_strategy"] == "average":
+            try:
+                same(pipe(given, **options), expected)
+            except bertqa.Unsupported:
+                assert "average" in options.values()  # tokens of one word with several labels
+            return
     if record["task"] == "question-answering":
         kept = [one for one in (expected if isinstance(expected, list) else [expected]) if is_visible("", one)]
         expected = kept[0] if len(kept) == 1 else kept

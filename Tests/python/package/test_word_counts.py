@@ -46,6 +46,17 @@ def test_counts_are_the_classifiers():
             assert len(bertqa.word_counts(text)) == topics.classify(text).distinct_word_count
 
 
+def test_contributions_are_ranges_of_the_text():
+    text = "Élan, café — 😀 the café's goal was scored"
+    with bertqa.Context(task="classify") as topics:
+        found = [topics.classify(given, contributions=100).contributions for given in (text, text.encode())]
+    assert len(found[0]) == len(found[1]) > 2
+    for one, other in zip(*found):
+        assert one.text == text[one.start : one.end] == other.text.decode() != ""
+        assert other.text == text.encode()[other.start : other.end]
+    assert any(one.start < other.start for one, other in zip(*found))
+
+
 def test_options():
     for options, argument in [
         ({"min_word_length": 256}, "min_word_length"),

@@ -155,7 +155,7 @@ def classification(pointer: Any, text: "TextOrPair") -> Classification[Any]:
             LabelScore(text_at(score.label, score.label_length), score.id, score.probability, score.logit)
             for score in scores
         ],
-        contributions=[_contribution(item, text) for item in found if not isinstance(text, tuple)],
+        contributions=[_contribution(item, text) for item in found],
         problem_type=PROBLEM_TYPES[summary.problem_type],
         is_too_short=bool(summary.is_too_short),
         distinct_word_count=summary.distinct_word_count,

@@ -6,14 +6,14 @@ training/README.md explains the recipe. Stopped at any time, the same command go
 
 import argparse
 import datetime
-import hashlib
 import json
 import os
+import pathlib
 import random
 import sys
 
 from common.batches import balanced_order, interleaved, packed_batches, padding_share, token_batches
-from common.files import opened
+from common.files import digest, opened
 from common.models import TOOL
 from qa import balance, calibrate
 from qa.examples import read_examples
@@ -176,23 +176,24 @@ def prepared(arguments):
 
     tokenizer = load_tokenizer(arguments.init)
     files = [*arguments.data, *([arguments.negatives] if arguments.negatives else [])]
-    key = [
-        *[(os.path.basename(path), os.path.getsize(path)) for path in files],
-        tokenizer.to_str(),
-        arguments.max_length,
-        arguments.overlap,
-        arguments.keep_articles_out,
-    ]
-    path = os.path.join(arguments.state, f"windows-{hashlib.sha256(repr(key).encode()).hexdigest()[:12]}.npz")
+    settings = arguments.max_length, arguments.overlap, arguments.keep_articles_out
+    key = digest(*map(pathlib.Path, files), tokenizer.to_str(), settings)
+    path = os.path.join(arguments.state, f"windows-{key}.npz")
     if os.path.exists(path):
         return Windows.load(path)
     examples = [
         e for data in arguments.data for e in read_examples(data, articles=not arguments.keep_articles_out)
     ]
-    competing = None
+    competing = [[] for _ in examples]
     if arguments.negatives:
         with opened(arguments.negatives) as file:
-            competing = {line["id"]: line["passages"] for line in map(json.loads, file)}
+            lines = [json.loads(line) for line in file]
+        # Passages have the numbers that they have in the data that hard_negatives.py read.
+        if [line["id"] for line in lines] != [example.id for example in examples]:
+            raise SystemExit(
+                f"--negatives: {arguments.negatives} is not of the questions of --data, in their order"
+            )
+        competing = [line["passages"] for line in lines]
     windows = tokenized(examples, tokenizer, arguments.max_length, arguments.overlap, competing)
     windows.save(path)
     return windows

@@ -1,7 +1,9 @@
-"""Text files as they come, or packed by xz."""
+"""Text files as they come, or packed by xz; and names for what a run keeps of its inputs."""
 
+import hashlib
 import json
 import lzma
+import pathlib
 from typing import List
 
 
@@ -14,3 +16,20 @@ def contexts(path) -> List[str]:
     """The different passages of JSON lines {"context", ...}, in their order."""
     with opened(path) as lines:
         return list(dict.fromkeys(json.loads(line)["context"] for line in lines))
+
+
+def digest(*parts) -> str:
+    """Twelve hexadecimal digits, in the names of files that hold what was computed from `parts`: other parts have others.
+
+    parts: paths of files or directories, whose contents count; bytes; values, whose representations count.
+    """
+    found = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, pathlib.Path) and part.is_dir():
+            data = digest(*(path for path in sorted(part.iterdir()) if path.is_file())).encode()
+        elif isinstance(part, pathlib.Path):
+            data = part.read_bytes()
+        else:
+            data = part if isinstance(part, bytes) else repr(part).encode()
+        found.update(hashlib.sha256(data).digest())
+    return found.hexdigest()[:12]

@@ -4,6 +4,7 @@ import argparse
 import datetime
 import json
 import math
+import shutil
 
 import pytest
 
@@ -174,7 +175,8 @@ def test_a_run_with_competing_passages(trainer, tmp_path):
     negatives = tmp_path / "negatives.jsonl"
     # Passages 0 to 4 differ in how often "So it was said." precedes; question 7 has none.
     lines = [
-        {"id": str(index), "passages": [(index + 1) % 5, (index + 2) % 5]} for index in range(24) if index != 7
+        {"id": str(index), "passages": [(index + 1) % 5, (index + 2) % 5] if index != 7 else []}
+        for index in range(24)
     ]
     negatives.write_text("".join(json.dumps(line) + "\n" for line in lines))
     options = ["--negatives", str(negatives), "--negatives-share", "1", "--competing", "2"]
@@ -197,9 +199,34 @@ def test_a_run_with_competing_passages(trainer, tmp_path):
             assert bool(others) == (question != 7)
             for other in others:
                 assert other >= windows.trained and table["questions"][other] == question
-                assert table["passages"][other] in lines[question - (question > 7)]["passages"]
+                assert table["passages"][other] in lines[question]["passages"]
                 assert table["starts"][other] == -1
     assert sorted(seen) == list(range(windows.trained))
+
+    negatives.write_text("".join(json.dumps(line) + "\n" for line in lines[::-1]))
+    with pytest.raises(SystemExit, match="not of the questions of --data"):
+        finetune_qa.prepared(arguments)
+
+
+def test_what_a_run_keeps_is_of_its_inputs(trainer, tmp_path):
+    """Data and teachers that change without another name or size are read again."""
+    train, _ = trainer
+    teacher = tmp_path / "teacher"
+    shutil.copytree(FIXTURES / "tiny-bert", teacher)
+    options = "--deadline", "2020-01-01T00:00", "--teacher", str(teacher)
+
+    def kept(pattern):
+        return set(train("run", *options).glob(pattern))
+
+    windows, teachers = kept("windows-*"), kept("teacher-*")
+    assert len(windows) == len(teachers) == 1 and kept("windows-*") == windows
+    weights = bytearray((teacher / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (teacher / "model.safetensors").write_bytes(weights)
+    assert kept("windows-*") == windows and len(kept("teacher-*")) == 2
+    data = tmp_path / "data.jsonl"
+    data.write_text(data.read_text().replace("Who jumps?", "Who sings?"))
+    assert len(kept("windows-*")) == 2 and len(kept("teacher-*")) == 3
 
 
 def test_adversarial_embeddings_raise_the_loss_by_moves_of_one_size(trainer):

@@ -6,18 +6,27 @@ training/README.md explains the recipe.
 
 import argparse
 import os
-import shutil
 import sys
 
 from common.averaging import mixed
 from common.batches import balanced_order, padding_share, token_batches
-from common.models import TOOL, architecture, frame, load_tokenizer, quantize, write_model
+from common.models import (
+    TOOL,
+    architecture,
+    check_replaceable,
+    frame,
+    load_tokenizer,
+    quantize,
+    replacing,
+    write_model,
+)
 from entities.examples import Example, label_names, read_examples, windows
 from entities.passages import sentences
 
 
 def main():
     arguments = parsed()
+    check_replaceable(arguments.out)
     os.makedirs(arguments.state, exist_ok=True)
     examples = [example for path in arguments.data for example in read_examples(path)]
     labels = label_names(examples)
@@ -52,9 +61,8 @@ def main():
         label2id={name: i for i, name in names.items()},
         bertqa={"aggregation": "first"},
     )
-    if os.path.isdir(arguments.out):
-        shutil.rmtree(arguments.out)
-    print(quantize(arguments.bertqa, source, arguments.out), end="")
+    with replacing(arguments.out) as new:
+        print(quantize(arguments.bertqa, source, new), end="")
 
 
 def parsed(argv=None):
@@ -95,7 +103,7 @@ def parsed(argv=None):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0, help="default: as torch finds")
     parser.add_argument("--cpu", action="store_true", help="not the GPU")
-    parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: this checkout's")
+    parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: %(default)s")
     arguments = parser.parse_args(argv)
     if arguments.passages and not arguments.teacher:
         parser.error("--passages needs --teacher: nothing else knows their entities")

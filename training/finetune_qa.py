@@ -14,20 +14,26 @@ import sys
 
 from common.batches import balanced_order, interleaved, packed_batches, padding_share, token_batches
 from common.files import digest, opened
-from common.models import TOOL
+from common.models import TOOL, check_replaceable
 from qa import balance, calibrate
 from qa.examples import read_examples
+from qa.tools import tools
 
 
 def main():
     arguments = parsed()
     os.makedirs(arguments.state, exist_ok=True)
-    if not arguments.export_only:
-        train(arguments)
+    if arguments.out:
+        # What fails for lack of it fails before the training.
+        check_replaceable(arguments.out)
+        modules = tools()
+        sets = calibrate.read_sets(arguments.dev, arguments, modules[1])
+    if not arguments.export_only and not train(arguments):
+        raise SystemExit("stopped: the same command goes on")
     if arguments.out:
         from qa.export import export
 
-        export(arguments)
+        export(arguments, sets, modules)
 
 
 def parsed(argv=None):
@@ -92,7 +98,7 @@ def parsed(argv=None):
     parser.add_argument(
         "--temperature", type=float, default=1.0, help="the output layer's weights are divided by it"
     )
-    parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: this checkout's")
+    parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: %(default)s")
     calibrate.add_options(parser)
     parser.add_argument("--export-only", action="store_true", help="no training: export what STATE holds")
     arguments = parser.parse_args(argv)
@@ -118,7 +124,8 @@ def weights_of(pairs):
     return {source: float(weight) for source, _, weight in (pair.rpartition("=") for pair in pairs)}
 
 
-def train(arguments):
+def train(arguments) -> bool:
+    """Returns False if the run was stopped before its end."""
     import torch
 
     from qa.training import Run
@@ -141,7 +148,7 @@ def train(arguments):
         file=sys.stderr,
     )
     print(f"{len(order)} windows, {len(batches)} steps, {100 * padding:.1f} % padding", file=sys.stderr)
-    Run(arguments, windows, batches, arguments.length_multiple).train()
+    return Run(arguments, windows, batches, arguments.length_multiple).train()
 
 
 def batches_of(order, windows, arguments):

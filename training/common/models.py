@@ -1,5 +1,6 @@
 """Model directories: their tokenizer, written as Hugging Face does, and quantised by the command-line tool."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -12,8 +13,8 @@ from tokenizers import BertWordPieceTokenizer, Tokenizer
 
 FILES = ("config.json", "vocab.txt", "tokenizer.json", "tokenizer_config.json")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# This checkout's command-line tool.
-TOOL = os.path.join(ROOT, "build", "bin", "bertqa")
+# The command-line tool of $BERTQA_PREFIX, by default of this checkout.
+TOOL = os.path.join(os.environ.get("BERTQA_PREFIX") or os.path.join(ROOT, "build"), "bin", "bertqa")
 
 
 def load_tokenizer(directory: str) -> Tokenizer:
@@ -84,6 +85,27 @@ def write_model(directory: str, tensors: Dict[str, np.ndarray], init: str, archi
     save_file({name: np.ascontiguousarray(value, np.float16) for name, value in sorted(tensors.items())},
               os.path.join(directory, "model.safetensors"), {"format": "pt"})  # fmt: skip
     os.chmod(os.path.join(directory, "model.safetensors"), 0o644)
+
+
+def check_replaceable(directory: str) -> None:
+    """SystemExit if `replacing` would remove something that is no model."""
+    if (
+        os.path.isdir(directory)
+        and os.listdir(directory)
+        and not os.path.exists(os.path.join(directory, "config.json"))
+    ):
+        raise SystemExit(f"--out: {directory} is not a model, and is not replaced by one")
+
+
+@contextlib.contextmanager
+def replacing(directory: str):
+    """A name for a new directory, which takes the place of `directory` when it is complete."""
+    new = directory.rstrip("/") + ".part"
+    shutil.rmtree(new, ignore_errors=True)
+    yield new
+    if os.path.isdir(directory):
+        shutil.rmtree(directory)
+    os.rename(new, directory)
 
 
 def quantize(tool, source, destination, *options) -> str:

@@ -4,7 +4,6 @@ import datetime
 import json
 import math
 import os
-import random
 import signal
 import sys
 import time
@@ -88,14 +87,13 @@ def utc_now():
 
 
 class Run:
-    """A training run in a directory of its own; `train` returns after the last batch or at the deadline."""
+    """A training run in a directory of its own."""
 
     def __init__(self, arguments, windows, batches, multiple: int):
         self.arguments, self.windows, self.batches, self.multiple = arguments, windows, batches, multiple
         self.directory = arguments.state
         self.device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
         torch.manual_seed(arguments.seed)
-        random.seed(arguments.seed)
         self.model = load_model(arguments.init, self.device, arguments.dropout, arguments.attention_dropout)
         self.teacher = None
         if arguments.packed:
@@ -135,7 +133,8 @@ class Run:
         by_time = passed / given if passed < given else 1.0
         return max(by_steps, self.progress_before + (1 - self.progress_before) * by_time)
 
-    def train(self) -> None:
+    def train(self) -> bool:
+        """Returns True after the last batch or at the deadline, and False where SIGTERM came first."""
         self._resume()
         if self.arguments.teacher:
             used = np.concatenate([batch.ravel() for batch in self.batches])
@@ -166,7 +165,10 @@ class Run:
                 self._save()
                 saved = time.monotonic()
         self._save()
+        if self.stopped and self.step < len(self.batches):
+            return False
         self._save_weights(os.path.join(self.directory, f"weights-{self.step:06d}.safetensors"))
+        return True
 
     def _train_step(self, rate: float):
         """The loss before the step, a tensor."""
@@ -279,8 +281,7 @@ class Run:
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.seconds = state["step"], state["seconds"]
         # A run that its deadline ended has progress 1. If it continues with more time, its steps tell the progress.
-        progress = state.get("progress", 1.0)
-        self.progress_before = progress if progress < 1 else self.step / len(self.batches)
+        self.progress_before = state["progress"] if state["progress"] < 1 else self.step / len(self.batches)
         torch.set_rng_state(state["rng"].cpu())
         if "cuda_rng" in state and self.device.type == "cuda":
             torch.cuda.set_rng_state(state["cuda_rng"].cpu())

@@ -4,11 +4,15 @@ import argparse
 import datetime
 import json
 import math
+import os
 import shutil
+import signal
+import sys
 
 import pytest
 
-from common.checkpoints import latest_checkpoint, snapshots
+import accuracy
+from common.checkpoints import latest_checkpoint, snapshots, step_of
 from conftest import FIXTURES
 from questions import question
 from samples import FOX
@@ -77,6 +81,54 @@ def test_a_stopped_run_goes_on_to_the_same_weights(trainer):
     last = snapshots(str(whole))[-1]
     ours, theirs = load_file(last), load_file(last.replace("whole", "parts"))
     assert all((ours[name] == theirs[name]).all() for name in ours)
+    # The mean is of the same steps.
+    assert [step_of(path) for path in snapshots(str(whole))] == [step_of(path) for path in snapshots(str(parts))]
+
+
+def test_only_a_run_that_ended_makes_the_model(trainer, tmp_path, monkeypatch):
+    """SIGTERM stops it, and leaves the earlier model; what is no model is never replaced."""
+    import finetune_qa
+    from qa import training
+
+    state, out, data = tmp_path / "run", tmp_path / "model", tmp_path / "data.jsonl"
+    lines = [json.loads(line) for line in data.read_text().splitlines()]
+    for line in lines:
+        line["question"] = "Who jumps?" if line["answers"] else "Why so late?"
+    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    arguments = [
+        "finetune_qa.py", "--data", str(data), "--dev", str(data), "--init", str(FIXTURES / "tiny-bert"), "--out", str(out),
+        "--state", str(state), "--cpu", "--batch-tokens", "256", "--max-length", "64", "--overlap", "8", "--learning-rate",
+        "1e-3", "--passes", "30", "--dropout", "0", "--snapshot-steps", "5", "--span-temperature", "1", "--long-questions", "0"]  # fmt: skip
+    monkeypatch.setattr(sys, "argv", arguments)
+    step = training.Run._train_step
+
+    def interrupted(self, rate):
+        if self.step == 30:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return step(self, rate)
+
+    monkeypatch.setattr(training.Run, "_train_step", interrupted)
+    # The model's windows are too short for the overlap of real ones.
+    measured = accuracy.measured
+    monkeypatch.setattr(accuracy, "measured", lambda context, part, **_: measured(context, part))
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        out.mkdir()
+        (out / "notes.txt").touch()
+        with pytest.raises(SystemExit, match="is not a model"):
+            finetune_qa.main()
+        assert latest_checkpoint(str(state)) is None
+        (out / "config.json").write_text("{}")
+        with pytest.raises(SystemExit, match="the same command goes on"):
+            finetune_qa.main()
+        assert step_of(latest_checkpoint(str(state))) == 31 and (out / "notes.txt").exists()
+        monkeypatch.setattr(training.Run, "_train_step", step)
+        finetune_qa.main()
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    assert not (out / "notes.txt").exists() and not (tmp_path / "model.part").exists()
+    assert "# model: question answering" in (out / "MODEL_CARD.md").read_text()
+    assert "calibration" in json.loads((out / "config.json").read_text())["bertqa"]
 
 
 def test_training_learns(trainer):

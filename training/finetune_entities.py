@@ -9,7 +9,7 @@ import os
 import sys
 
 from common.averaging import mixed
-from common.batches import balanced_order, padding_share, token_batches
+from common.batches import balanced_order, padding_share, source_weights, token_batches
 from common.models import (
     TOOL,
     architecture,
@@ -41,7 +41,7 @@ def main():
         parts = windows(example, encoding, labels, frame(tokenizer), arguments.max_length)
         prepared += parts
         sources += [example.source] * len(parts)
-    weights = {source: float(weight) for source, _, weight in (pair.rpartition("=") for pair in arguments.weight)}
+    weights = source_weights(arguments.weight, sources)
     lengths = [len(window.ids) for window in prepared]
     order = balanced_order(sources, weights, arguments.passes, arguments.seed)
     from entities.training import LENGTH_MULTIPLE, trained

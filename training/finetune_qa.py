@@ -12,7 +12,14 @@ import pathlib
 import random
 import sys
 
-from common.batches import balanced_order, interleaved, packed_batches, padding_share, token_batches
+from common.batches import (
+    balanced_order,
+    interleaved,
+    packed_batches,
+    padding_share,
+    source_weights,
+    token_batches,
+)
 from common.files import digest, opened
 from common.models import TOOL, check_replaceable
 from qa import balance, calibrate
@@ -119,11 +126,6 @@ def utc(text):
     return time if time.tzinfo else time.replace(tzinfo=datetime.timezone.utc)
 
 
-def weights_of(pairs):
-    """{source: weight} of SOURCE=W."""
-    return {source: float(weight) for source, _, weight in (pair.rpartition("=") for pair in pairs)}
-
-
 def train(arguments) -> bool:
     """Returns False if the run was stopped before its end."""
     import torch
@@ -133,10 +135,7 @@ def train(arguments) -> bool:
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     windows = prepared(arguments)
-    weights = weights_of(arguments.weight)
-    unknown = set(weights) - set(windows.sources)
-    if unknown:
-        raise SystemExit(f"--weight: no such source: {', '.join(sorted(unknown))}")
+    weights = source_weights(arguments.weight, windows.sources)
     order = balanced_order(windows.sources, weights, arguments.passes, arguments.seed)
     batches = batches_of(order, windows, arguments)
     padding = 0.0

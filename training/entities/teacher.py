@@ -30,7 +30,7 @@ def teacher_probabilities(
             directory, dtype=torch.float32, attn_implementation=attention.implementation(device, directory)
         )
         model = model.to(device).eval()
-        if [model.config.id2label[i] for i in range(len(labels))] != list(labels):
+        if [label for _, label in sorted(model.config.id2label.items())] != list(labels):
             raise SystemExit(f"--teacher: {directory} has other labels than --data: {', '.join(labels)}")
         for first in range(0, len(order), BATCH):
             batch = order[first : first + BATCH]

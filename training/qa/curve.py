@@ -1,5 +1,6 @@
 """The risk-coverage curve as an SVG picture, for the model card."""
 
+import html
 from typing import Dict, List, Sequence, Tuple
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 640, 400, 56, 16, 16, 48
@@ -26,7 +27,9 @@ def svg(curves: Dict[str, Sequence[Tuple[float, float]]]) -> str:
         color = COLORS[index % len(COLORS)]
         points = " ".join("{},{}".format(*place(*point)) for point in thinned(curve))
         lines.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2"/>')
-        lines.append(f'<text x="{LEFT + 12}" y="{TOP + 18 + 18 * index}" fill="{color}">{name}</text>')
+        lines.append(
+            f'<text x="{LEFT + 12}" y="{TOP + 18 + 18 * index}" fill="{color}">{html.escape(name)}</text>'
+        )
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 

@@ -7,7 +7,7 @@ import lzma
 import pytest
 
 import accuracy
-from common.batches import balanced_order, padded_length, padding_share, token_batches
+from common.batches import balanced_order, padded_length, padding_share, source_weights, token_batches
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints, snapshots
 from common.schedule import learning_rate
 from conftest import FIXTURES
@@ -127,6 +127,12 @@ def test_every_prefix_of_the_order_has_all_sources():
         for source, share in (("wiki", 0.6), ("reviews", 0.3), ("forum", 0.1)):
             assert abs(counts[source] - share * length) <= 2
     assert balanced_order(SOURCES, {}, 1, seed=5) == order != balanced_order(SOURCES, {}, 1, seed=6)
+
+
+def test_weights_name_sources():
+    assert source_weights(["forum=2.5", "a=b=1"], ["forum", "a=b", "wiki"]) == {"forum": 2.5, "a=b": 1.0}
+    with pytest.raises(SystemExit, match="no such source: formu"):
+        source_weights(["formu=2"], ["forum"])
 
 
 def test_weights_and_passes():

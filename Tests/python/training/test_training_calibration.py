@@ -190,8 +190,8 @@ def test_the_curve_is_an_image_of_all_curves():
 
     curve = [(i / 1000, 0.5) for i in range(1, 1001)]
     assert len(thinned(curve)) <= 202 and thinned(curve)[-1] == (1, 0.5)
-    picture = ElementTree.fromstring(svg({"a": curve, "b": [(0.5, 0.0), (1.0, 1.0)]}))
-    assert len(picture.findall("{*}polyline")) == 2
+    picture = ElementTree.fromstring(svg({"Q&A <old>": curve, "b": [(0.5, 0.0), (1.0, 1.0)]}))
+    assert len(picture.findall("{*}polyline")) == 2 and picture.findall("{*}text")[-2].text == "Q&A <old>"
 
 
 def card_text(tmp_path):

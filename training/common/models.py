@@ -11,6 +11,8 @@ import numpy as np
 from safetensors.numpy import save_file
 from tokenizers import BertWordPieceTokenizer, Tokenizer
 
+# The families whose attention and dropout training sets.
+FAMILIES = ("albert", "bert", "camembert", "electra", "mobilebert", "mpnet", "roberta", "xlm-roberta")
 FILES = ("config.json", "vocab.txt", "tokenizer.json", "tokenizer_config.json")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # The command-line tool of $BERTQA_PREFIX, by default of this checkout.
@@ -29,13 +31,21 @@ def load_tokenizer(directory: str) -> Tokenizer:
     return tokenizer
 
 
+def family(directory: str) -> str:
+    """The family of a directory's model, as transformers names it; SystemExit if it is not one of FAMILIES."""
+    from transformers import AutoConfig
+
+    name = AutoConfig.from_pretrained(directory).model_type
+    if name not in FAMILIES:
+        raise SystemExit(f"{directory}: a model of the family {name}, not of {', '.join(FAMILIES)}")
+    return name
+
+
 def architecture(directory: str, task: str) -> str:
     """The name of the model of a directory's family for a task of transformers, such as "TOKEN_CLASSIFICATION"."""
-    from transformers import AutoConfig
     from transformers.models.auto import modeling_auto
 
-    names = getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING_NAMES")
-    return names[AutoConfig.from_pretrained(directory).model_type]
+    return getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING_NAMES")[family(directory)]
 
 
 def frame(tokenizer: Tokenizer) -> Tuple[int, int]:

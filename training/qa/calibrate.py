@@ -16,7 +16,7 @@ from . import calibration, chances
 
 # The temperature is chosen on about so many answerable questions: each trial answers them all.
 TRIAL_QUESTIONS = 400
-# A slope of next to nothing: each half of the probability is the share of the softmax over spans.
+# A slope of next to nothing: every probability is half of the best span's share of the softmax.
 SHARE_ALONE = chances.Chances(slope=1e-6, midpoint=0.0, rise=0.0)
 
 # A source's questions, each with another of its passages.

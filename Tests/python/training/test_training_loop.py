@@ -281,6 +281,32 @@ def test_what_a_run_keeps_is_of_its_inputs(trainer, tmp_path):
     assert len(kept("windows-*")) == 2 and len(kept("teacher-*")) == 3
 
 
+@pytest.mark.parametrize(
+    "name", ["albert", "bert", "electra", "mobilebert", "mpnet", "roberta", "xlm-roberta-entities"]
+)
+def test_byte_dropout_is_where_dropout_was(trainer, name):
+    import torch
+    from transformers import AutoModelForQuestionAnswering
+
+    from common.dropout import ByteDropout
+    from qa.training import load_model
+
+    directory = str(FIXTURES / f"tiny-{name}")
+    ours = load_model(directory, torch.device("cpu"), 0.1)
+    theirs = AutoModelForQuestionAnswering.from_pretrained(
+        directory, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.0
+    )
+    replaced = {place for place, module in ours.named_modules() if isinstance(module, ByteDropout)}
+    assert replaced == {p for p, m in theirs.named_modules() if isinstance(m, torch.nn.Dropout) and m.p == 0.1}
+    assert replaced
+
+
+def test_other_families_are_refused(trainer):
+    train, _ = trainer
+    with pytest.raises(SystemExit, match="tiny-deberta: a model of the family deberta-v2, not of albert, bert"):
+        train("run", "--init", str(FIXTURES / "tiny-deberta"))
+
+
 def test_adversarial_embeddings_raise_the_loss_by_moves_of_one_size(trainer):
     """Afterwards the embeddings are unchanged; the padding does not move."""
     import torch

@@ -20,10 +20,10 @@ import sys
 import numpy as np
 import torch
 from safetensors import safe_open
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 from transformers import BertModel
 
-from common.averaging import floats
+from common.averaging import floats, save
 from common.batches import token_batches
 from common.files import contexts
 from common.models import load_tokenizer
@@ -140,9 +140,7 @@ def write(path, small, model, layers):
         small[f"{PREFIX}{name}.weight_sum"] = integers.astype(np.int32).sum(axis=1, dtype=np.int32)
     with safe_open(path, "numpy") as file:
         metadata = file.metadata()
-    save_file(small, path + ".part", metadata)
-    os.chmod(path + ".part", 0o644)
-    os.replace(path + ".part", path)
+    save(path, small, metadata)
 
 
 def main(argv=None):

@@ -70,7 +70,7 @@ class Recipe:
         teacher = Teacher(self.vectors[used], labels[used], sources[used], self.passage_vectors[unlabelled])
         texts = self.kinds["texts"]
         own = texts.sources != without
-        kept = (self.passage_sources != without) if without else np.ones(len(self.passage_sources), bool)
+        kept = self.passage_sources != without
         return Student(
             texts.counts[own],
             texts.labels[own],
@@ -167,9 +167,7 @@ def main():
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--topics", required=True, metavar="FILE", help="JSON lines of text, label and source")
-    parser.add_argument(
-        "--passages", required=True, metavar="FILE", help="JSON lines of context and qas; also .xz"
-    )
+    parser.add_argument("--passages", required=True, metavar="FILE", help="JSON lines with a context; also .xz")
     parser.add_argument("--out", required=True, metavar="DIR", help="the model")
     parser.add_argument("--embedding", metavar="DIR", help="an embedding model; default: libbertqa's")
     parser.add_argument("--state", metavar="DIR", help="where vectors are kept; default: OUT-state")

@@ -1,10 +1,10 @@
-"""Checkpoints on disk, without torch: averaged, and with a temperature in their output layer."""
+"""Checkpoints on disk, without torch: averaged, with a temperature in their output layer, and written."""
 
 import os
-from typing import Dict, Sequence
+from typing import Dict, Optional, Sequence
 
 import numpy as np
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 HEADS = ("qa_outputs.weight", "qa_outputs.bias", "classifier.weight", "classifier.bias")
 
@@ -50,3 +50,10 @@ def floats(tensors: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
 def with_temperature(tensors: Dict[str, np.ndarray], temperature: float) -> Dict[str, np.ndarray]:
     """The output layer divided by the temperature: logits, scores and gaps shrink by it, whatever runs the model."""
     return {name: value / np.float32(temperature) if name in HEADS else value for name, value in tensors.items()}
+
+
+def save(path: str, tensors: Dict[str, np.ndarray], metadata: Optional[Dict[str, str]] = None) -> None:
+    """Writes the whole file or nothing, for all to read: safetensors makes it the owner's alone."""
+    save_file(tensors, path + ".part", metadata)
+    os.chmod(path + ".part", 0o644)
+    os.replace(path + ".part", path)

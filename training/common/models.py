@@ -8,8 +8,9 @@ import subprocess
 from typing import Dict, Tuple
 
 import numpy as np
-from safetensors.numpy import save_file
 from tokenizers import BertWordPieceTokenizer, Tokenizer
+
+from .averaging import save
 
 # The families whose attention and dropout training sets.
 FAMILIES = ("albert", "bert", "camembert", "electra", "mobilebert", "mpnet", "roberta", "xlm-roberta")
@@ -92,9 +93,8 @@ def write_model(directory: str, tensors: Dict[str, np.ndarray], init: str, archi
     with open(path, "w", encoding="utf-8") as file:
         json.dump(config, file, indent=2)
         file.write("\n")
-    save_file({name: np.ascontiguousarray(value, np.float16) for name, value in sorted(tensors.items())},
-              os.path.join(directory, "model.safetensors"), {"format": "pt"})  # fmt: skip
-    os.chmod(os.path.join(directory, "model.safetensors"), 0o644)
+    halves = {name: np.ascontiguousarray(value, np.float16) for name, value in sorted(tensors.items())}
+    save(os.path.join(directory, "model.safetensors"), halves, {"format": "pt"})
 
 
 def check_replaceable(directory: str) -> None:

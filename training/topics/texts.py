@@ -35,13 +35,14 @@ def read_topics(path: "pathlib.Path") -> List[Text]:
 
 
 def read_passages(path: "pathlib.Path") -> Passages:
-    """JSON lines of context and qas, as of question answering; each passage once."""
+    """JSON lines {"context", ...}; each passage once. The first of its "qas" may name source and licence."""
     licences = {}
     with opened(path) as lines:
         for line in lines:
             record = json.loads(line)
-            first = record["qas"][0]
-            licences.setdefault(record["context"][:PASSAGE_LENGTH], f"{first['source']}: {first['license']}")
+            first = record["qas"][0] if record.get("qas") else {}
+            known = ": ".join(first[name] for name in ("source", "license") if name in first)
+            licences.setdefault(record["context"][:PASSAGE_LENGTH], known or "of unknown source")
     return Passages(list(licences), collections.Counter(licences.values()))
 
 

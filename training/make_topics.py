@@ -9,7 +9,8 @@ import os
 
 import numpy as np
 
-from topics.calibration import calibration_error, even_weights, fitted, probabilities
+from qa.calibration import calibration_error
+from topics.calibration import even_weights, fitted, probabilities
 from topics.export import write_model
 from topics.student import ALPHA, MAX_FRACTION, MIN_DOCUMENTS, PRIOR, Student
 from topics.teacher import Teacher, vectors
@@ -120,7 +121,7 @@ def report(held, longest):
                 recall(best, labels[own]),
                 np.mean(best == labels[own]),
                 np.mean(found.max(1)),
-                calibration_error(found, labels[own]),
+                calibration_error(found.max(1), best == labels[own]),
             )
             print(f"| {source} | {kind} | {own.sum()} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |")
 

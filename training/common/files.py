@@ -1,9 +1,10 @@
-"""Text files as they come, or packed by xz; and names for what a run keeps of its inputs."""
+"""Text files as they come, or packed by xz, their sentences, and names for what a run keeps of its inputs."""
 
 import hashlib
 import json
 import lzma
 import pathlib
+import re
 from typing import List
 
 
@@ -16,6 +17,11 @@ def contexts(path) -> List[str]:
     """The different passages of JSON lines {"context", ...}, in their order."""
     with opened(path) as lines:
         return list(dict.fromkeys(json.loads(line)["context"] for line in lines))
+
+
+def split_sentences(text: str) -> List[str]:
+    """English sentences, about: they end before white space and a capital letter."""
+    return re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)
 
 
 def digest(*parts) -> str:

@@ -6,7 +6,7 @@ import pathlib
 import re
 from typing import Iterable, List
 
-from common.files import opened
+from common.files import opened, split_sentences
 
 Text = collections.namedtuple("Text", "text label source")
 Passages = collections.namedtuple("Passages", "texts licences")
@@ -51,7 +51,7 @@ def sentences(texts: Iterable[Text]) -> List[Text]:
     return [
         Text(sentence, text.label, text.source)
         for text in texts
-        for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z])", text.text)[:SENTENCES]
+        for sentence in split_sentences(text.text)[:SENTENCES]
         if len(sentence) in SENTENCE_LENGTHS
     ]
 

@@ -9,8 +9,9 @@ import pytest
 
 import bertqa
 import make_topics
+from qa.calibration import calibration_error
 from topics import texts
-from topics.calibration import calibration_error, fitted, probabilities
+from topics.calibration import fitted, probabilities
 from topics.teacher import vectors
 
 TOPICS = {topic: [f"{topic}{number}" for number in range(60)] for topic in ("cook", "sail")}
@@ -95,11 +96,11 @@ def test_the_temperature_is_found():
     found = probabilities(logits, occurrences, true)
     labels = (found.cumsum(1) < generator.random((20000, 1))).sum(1)
     assert fitted(logits, occurrences, labels, np.ones(20000)) == pytest.approx(true, abs=0.1)
-    assert (
-        calibration_error(found, labels)
-        < 0.02
-        < calibration_error(probabilities(logits, occurrences, (0, 0)), labels)
-    )
+
+    def error(found):
+        return calibration_error(found.max(1), found.argmax(1) == labels)
+
+    assert error(found) < 0.02 < error(probabilities(logits, occurrences, (0, 0)))
     # Texts beyond the limit are as sure as those of its length with the same words.
     shorter = probabilities(logits / occurrences[:, None], np.ones(20000), true, 1)
     assert np.allclose(shorter, probabilities(logits, occurrences, true, 1))

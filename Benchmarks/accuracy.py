@@ -11,6 +11,7 @@ that are answered at the model's own threshold, and of the unanswerable ones tha
 
 import argparse
 import collections
+import itertools
 import json
 import lzma
 import re
@@ -49,8 +50,9 @@ def best_threshold(rows):
     rows = sorted(rows, reverse=True)
     total = best = sum(unanswered for _, _, unanswered in rows)
     threshold = float("inf")
-    for gap, answered, unanswered in rows:
-        total += answered - unanswered
+    # Questions of the same gap are answered together.
+    for gap, equal in itertools.groupby(rows, key=lambda row: row[0]):
+        total += sum(answered - unanswered for _, answered, unanswered in equal)
         if total > best:
             best, threshold = total, gap
     return threshold, best / len(rows)

@@ -32,6 +32,7 @@ def test_the_threshold_weighs_both_kinds_alike():
     threshold, score = calibration.balanced_threshold(rows)
     assert threshold == 3.75 and score == pytest.approx(0.5 * 7 / 9 + 0.5)
     assert accuracy.best_threshold([(r.gap, r.f1, float(not r.answerable)) for r in rows]) == (2, 0.9)
+    assert accuracy.best_threshold([(1, 1, 0), (1, 0, 1), (0, 1, 0)]) == (0, 2 / 3)
     f1, kept, rejected = calibration.at_threshold(rows, threshold)
     assert (f1, kept, rejected) == (0.8, 7 / 9, 1.0)
     # One of two unanswerable questions is answered, because two answerable ones have less.

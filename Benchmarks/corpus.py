@@ -23,9 +23,9 @@ import sys
 import time
 
 from accuracy import records, scores
+from staged import PREFIX
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-EXTENSION = ROOT / "build" / "lib" / "bertqa_sqlite.so"
+EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
 PASSAGE_CHARACTERS = 300
 PASSAGES_READ = 5, 20, 50, 200
 ORDERS = "score", "gap", "probability"
@@ -75,8 +75,7 @@ def make(database, *paths):
 
 
 def questions(path, count):
-    with open(path, encoding="utf-8") as file:
-        answerable = [record for record in map(json.loads, file) if record["answers"]]
+    answerable = [record for record in records(path) if record["answers"]]
     return answerable[:: max(1, len(answerable) // count)][:count]
 
 

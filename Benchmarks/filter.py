@@ -23,9 +23,8 @@ import tempfile
 import time
 
 import bertqa
+from staged import ROOT, TOOL
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-TOOL = pathlib.Path(os.environ.get("BERTQA_PREFIX", ROOT / "build")) / "bin" / "bertqa"
 BATCH = 64
 
 

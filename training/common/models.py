@@ -29,6 +29,8 @@ def load_tokenizer(directory: str) -> Tokenizer:
         tokenizer = BertWordPieceTokenizer(os.path.join(directory, "vocab.txt"))._tokenizer
     tokenizer.no_padding()
     tokenizer.no_truncation()
+    # In a text they are text, as the library reads it.
+    tokenizer.encode_special_tokens = True
     return tokenizer
 
 

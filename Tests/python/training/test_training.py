@@ -114,6 +114,19 @@ def test_the_layout_is_that_of_the_template(name, separators, second_type):
     assert len(pair.ids) == pair.sequence_ids.count(0) + pair.sequence_ids.count(1) + layout.specials
 
 
+@pytest.mark.parametrize("name", ["tiny-bert", "tiny-roberta"])
+def test_names_of_special_tokens_in_a_text_are_text(name):
+    """As in the library; a [PAD] would end a window."""
+    pytest.importorskip("tokenizers")
+    import bertqa
+    from common.models import load_tokenizer
+
+    text = "a [PAD] b [SEP] <pad> </s> c"
+    tokenizer = load_tokenizer(str(FIXTURES / name))
+    with bertqa.Context(FIXTURES / name, tokenizer_only=True) as context:
+        assert tokenizer.encode(text, add_special_tokens=False).ids == list(context.tokenize(text).ids)
+
+
 # Order and batches
 
 SOURCES = ["wiki"] * 600 + ["reviews"] * 300 + ["forum"] * 100

@@ -152,10 +152,10 @@ def percent(values):
 
 
 def records(path):
-    """The records of a file of JSON lines, which may be compressed (.xz)."""
+    """The records of a file of JSON lines, which may be compressed (.xz) and have blank lines."""
     opener = lzma.open if str(path).endswith(".xz") else open
     with opener(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
+        yield from (json.loads(line) for line in file if line.strip())
 
 
 def read(path, limit=None):

@@ -6,7 +6,6 @@ training/README.md explains the recipe. Stopped at any time, the same command go
 
 import argparse
 import datetime
-import json
 import os
 import pathlib
 import random
@@ -20,7 +19,7 @@ from common.batches import (
     source_weights,
     token_batches,
 )
-from common.files import digest, opened
+from common.files import digest, records
 from common.models import TOOL, check_replaceable
 from qa import balance, calibrate
 from qa.examples import read_examples
@@ -192,8 +191,7 @@ def prepared(arguments):
     ]
     competing = [[] for _ in examples]
     if arguments.negatives:
-        with opened(arguments.negatives) as file:
-            lines = [json.loads(line) for line in file]
+        lines = list(records(arguments.negatives))
         # Passages have the numbers that they have in the data that hard_negatives.py read.
         if [line["id"] for line in lines] != [example.id for example in examples]:
             raise SystemExit(

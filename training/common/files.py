@@ -5,7 +5,7 @@ import json
 import lzma
 import pathlib
 import re
-from typing import List
+from typing import Iterator, List
 
 
 def opened(path):
@@ -13,10 +13,15 @@ def opened(path):
     return (lzma.open if str(path).endswith(".xz") else open)(path, "rt", encoding="utf-8")
 
 
+def records(path) -> Iterator[dict]:
+    """The objects of JSON lines, some of which may be blank."""
+    with opened(path) as lines:
+        yield from (json.loads(line) for line in lines if line.strip())
+
+
 def contexts(path) -> List[str]:
     """The different passages of JSON lines {"context", ...}, in their order."""
-    with opened(path) as lines:
-        return list(dict.fromkeys(json.loads(line)["context"] for line in lines))
+    return list(dict.fromkeys(record["context"] for record in records(path)))
 
 
 def split_sentences(text: str) -> List[str]:

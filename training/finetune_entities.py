@@ -8,7 +8,7 @@ import argparse
 import os
 import sys
 
-from common.averaging import mixed
+from common.averaging import mixed, shares
 from common.batches import balanced_order, padding_share, source_weights, token_batches
 from common.models import (
     TOOL,
@@ -27,6 +27,7 @@ from entities.passages import sentences
 def main():
     arguments = parsed()
     check_replaceable(arguments.out)
+    shares(arguments.mix)
     os.makedirs(arguments.state, exist_ok=True)
     examples = [example for path in arguments.data for example in read_examples(path)]
     labels = label_names(examples)

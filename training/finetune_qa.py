@@ -11,6 +11,7 @@ import pathlib
 import random
 import sys
 
+from common.averaging import shares
 from common.batches import (
     balanced_order,
     interleaved,
@@ -32,6 +33,7 @@ def main():
     if arguments.out:
         # What fails for lack of it fails before the training.
         check_replaceable(arguments.out)
+        shares(arguments.mix)
         modules = tools()
         sets = calibrate.read_sets(arguments.dev, arguments, modules[1])
     if not arguments.export_only and not train(arguments):

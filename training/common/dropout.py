@@ -19,7 +19,7 @@ class ByteDropout(torch.nn.Module):
 
 
 def use_byte_dropout(model, p: float) -> None:
-    """Put it in the place of every dropout of a model but that of attention weights. The model was made with p = 0."""
+    """Replaces every dropout of a model that was made with p = 0, except that of attention weights."""
     if not p:
         return
     for module in model.modules():

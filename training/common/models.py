@@ -57,19 +57,19 @@ def frame(tokenizer: Tokenizer) -> Tuple[int, int]:
     return first, last
 
 
-def numbers_in(theirs: Tokenizer, ours: Tokenizer) -> np.ndarray:
-    """The numbers in `theirs` of the pieces of `ours`, by their own; -1 for those that it lacks."""
+def ids_in(theirs: Tokenizer, ours: Tokenizer) -> np.ndarray:
+    """The id in `theirs` of each id of `ours`, by its piece; -1 where `theirs` lacks the piece."""
     pieces = ours.get_vocab()
     table = np.full(max(pieces.values()) + 1, -1, np.int64)
-    for piece, number in pieces.items():
+    for piece, id in pieces.items():
         other = theirs.token_to_id(piece)
         if other is not None:
-            table[number] = other
+            table[id] = other
     return table
 
 
 def translated(ids: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """The numbers that a teacher has for ids. table: see `numbers_in`."""
+    """A teacher's ids for ours. table: see `ids_in`."""
     found = table[ids]
     if (found < 0).any():
         raise SystemExit(

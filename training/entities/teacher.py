@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 from transformers import AutoModelForTokenClassification
 
 from common import attention
-from common.models import frame, load_tokenizer, numbers_in, translated
+from common.models import frame, ids_in, load_tokenizer, translated
 
 from .examples import Window
 
@@ -24,7 +24,7 @@ def teacher_probabilities(
     order = sorted(range(len(windows)), key=lambda index: len(windows[index].ids))
     for directory in directories:
         theirs = load_tokenizer(directory)
-        table = numbers_in(theirs, ours)
+        table = ids_in(theirs, ours)
         table[list(frame(ours))] = frame(theirs)
         model = AutoModelForTokenClassification.from_pretrained(
             directory, dtype=torch.float32, attn_implementation=attention.implementation(device, directory)

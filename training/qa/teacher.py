@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 
 from common.batches import padded_length
 from common.files import digest
-from common.models import load_tokenizer, numbers_in, translated
+from common.models import ids_in, load_tokenizer, translated
 
 from .tokenized import Windows
 from .windows import Layout
@@ -73,8 +73,8 @@ def teacher_logits(arguments, windows: Windows, used: Sequence[int], device, log
 
 
 def in_tokens_of(windows: Windows, ours: Tokenizer, theirs: Tokenizer) -> Windows:
-    """The windows for a model with the same word pieces under other numbers, and with its own template."""
-    table = numbers_in(theirs, ours)
+    """The windows for a model with the same word pieces under other ids, and with its own template."""
+    table = ids_in(theirs, ours)
     arrays = dict(windows.arrays)
     for name in ("question_ids", "passage_ids"):
         arrays[name] = translated(arrays[name], table).astype(np.uint32)

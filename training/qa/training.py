@@ -17,6 +17,7 @@ from common import attention, packed
 from common.adversarial import AdversarialEmbeddings
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints
 from common.dropout import use_byte_dropout
+from common.files import digest
 from common.schedule import learning_rate
 
 from .teacher import teacher_logits
@@ -260,7 +261,7 @@ class Run:
             "progress": self.progress(),
             "seconds": self.seconds,
             "rng": torch.get_rng_state(),
-            "batch_count": len(self.batches),
+            "batches": self._batches_digest(),
         }
         if self.device.type == "cuda":
             state["cuda_rng"] = torch.cuda.get_rng_state()
@@ -268,15 +269,16 @@ class Run:
         os.replace(path + ".part", path)
         remove_old_checkpoints(self.directory, keep=2)
 
+    def _batches_digest(self) -> str:
+        return digest(*(batch.tobytes() for batch in self.batches))
+
     def _resume(self) -> None:
         path = latest_checkpoint(self.directory)
         if path is None:
             return
         state = torch.load(path, map_location=self.device)
-        if state["batch_count"] != len(self.batches):
-            raise SystemExit(
-                f"{path} is of a run with {state['batch_count']} batches, this one has {len(self.batches)}"
-            )
+        if state["batches"] != self._batches_digest():
+            raise SystemExit(f"{path} is of a run with other batches: its data, options or --seed were others")
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.seconds = state["step"], state["seconds"]

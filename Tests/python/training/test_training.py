@@ -247,6 +247,9 @@ def test_the_mean_of_checkpoints(tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "b").rename(tmp_path / "model" / "model.safetensors")
     assert numpy.allclose(mixed(averaged(paths[:1]), [f"{tmp_path / 'model'}=0.25"])["w"], 1.75)
+    for mix in "model", f"{tmp_path / 'model'}=much", f"{tmp_path}=0.5":
+        with pytest.raises(SystemExit, match="--mix"):
+            mixed(averaged(paths[:1]), [mix])
     cooled = with_temperature(mean, 2)
     assert (cooled["w"] == 2.5).all() and (cooled["qa_outputs.bias"] == 1.25).all()
     with pytest.raises(ValueError, match="c: other tensors"):

@@ -76,6 +76,8 @@ def test_a_stopped_run_goes_on_to_the_same_weights(trainer):
     train, _ = trainer
     whole, parts = train("whole", "--passes", "3"), train("parts", "--passes", "3", stop=3)
     assert log(parts)[-1]["step"] == 3
+    with pytest.raises(SystemExit, match="other batches"):
+        train("parts", "--passes", "3", "--seed", "2")
     train("parts", "--passes", "3")
     assert [line["loss"] for line in log(whole)] == [line["loss"] for line in log(parts)]
     last = snapshots(str(whole))[-1]

@@ -3,19 +3,21 @@
 docs/collections.md quotes it.
 
 usage: collection.py make DATABASE FILE... [-- OPTION...]
-                                        indexes the contexts of FILEs with `bertqa index OPTION...`
-       collection.py cut FILE...                prints the passages that corpus.py cuts FILEs into as JSON lines, which
-                                        `bertqa index --id-field id` reads and `hits` takes as its only FILE, before those
-                                        with the questions
-       collection.py static DIRECTORY           writes a static model: the default model's vector of each token; needs NumPy and
-                                        safetensors
-       collection.py limit DATABASE             indexes the words of a collection's passages by FTS5 alone
-       collection.py rows COUNT                 compares COUNT random vectors in memory with a question's
+           indexes the contexts of FILEs with `bertqa index OPTION...`
+       collection.py cut FILE...
+           prints the passages that corpus.py cuts FILEs into as JSON lines, which `bertqa index --id-field id` reads
+           and `hits` takes as its only FILE, before those with the questions
+       collection.py static DIRECTORY
+           writes a static model: the default model's vector of each token; needs NumPy and safetensors
+       collection.py limit DATABASE
+           indexes the words of a collection's passages by FTS5 alone
+       collection.py rows COUNT
+           compares COUNT random vectors in memory with a question's
        collection.py hits DATABASE COUNT FILE...
-                                        asks COUNT questions of each source that has so many, evenly spread
+           asks COUNT questions of each source that has so many, evenly spread
        collection.py fusion DATABASE COUNT FILE...
-                                        compares ways to put both orders together, on each half of the questions: choose by
-                                        the first, report the second; needs NumPy
+           compares ways to put both orders together, on each half of the questions: choose by the first, report the
+           second; needs NumPy
 
 FILE: JSON lines with "context" and either "qas" or "question", "answers" and "source"; .xz too; or with "text". Needs
 the tool of `make` and PYTHONPATH=bindings/python.

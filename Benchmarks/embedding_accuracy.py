@@ -2,9 +2,10 @@
 
 usage: embedding_accuracy.py REFERENCE_DIR DATA.jsonl... [--model DIR] [--precision P]... [--isa I] [--limit N]
 
-REFERENCE_DIR is the model before it was quantised, read with precision f32. DATA has one object a line with the text
-in "context", .xz too; the texts are the first different ones of each file, N in all. For each precision of the int8 form: the cosine between the two
-vectors of a text, and for how many texts the nearest other text is the same one in both forms.
+REFERENCE_DIR is the model before it was quantised, read with precision f32. DATA has one object a line with the text in
+"context", .xz too; the texts are the first different ones of each file, N in all. For each precision of the int8 form:
+the cosine between the two vectors of a text, and for how many texts the nearest other text is the same one in both
+forms.
 """
 
 import argparse

@@ -3,12 +3,13 @@
 
 usage: distil_embedding.py HF_DIR INT8_DIR DATA.jsonl[.xz] [--steps N]
 
-INT8_DIR is what `bertqa quantize HF_DIR INT8_DIR` wrote; its model.safetensors is replaced: the same scales and embeddings,
-other integers, biases and layer norms. Forward, the matrices and their inputs are rounded as the library rounds them, a
-weight to steps of its output's scale, an activation to 253 steps of its token's range (Sources/CBertQA/include/kernels.h);
-backward, as if they were not (quantisation-aware training: Jacob et al. 2018). The loss is what is left of the cosine with
-the exact vector, and a tenth of the token vectors' squared difference by the exact ones' variance. For BertModel directories
-in one file whose vectors are the mean of the token vectors. Needs torch, transformers and safetensors.
+INT8_DIR is what `bertqa quantize HF_DIR INT8_DIR` wrote; its model.safetensors is replaced: the same scales and
+embeddings, other integers, biases and layer norms. Forward, the matrices and their inputs are rounded as the library
+rounds them, a weight to steps of its output's scale, an activation to 253 steps of its token's range
+(Sources/CBertQA/include/kernels.h); backward, as if they were not (quantisation-aware training: Jacob et al. 2018). The
+loss is what is left of the cosine with the exact vector, and a tenth of the token vectors' squared difference by the
+exact ones' variance. For BertModel directories in one file whose vectors are the mean of the token vectors. Needs
+torch, transformers and safetensors.
 """
 
 import argparse

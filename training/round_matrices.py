@@ -4,10 +4,11 @@
 usage: round_matrices.py HF_DIR INT8_DIR DATA.jsonl[.xz] [--texts N]
 
 INT8_DIR is what `bertqa quantize HF_DIR INT8_DIR` wrote; its model.safetensors is replaced: the same scales, other
-integers. `bertqa quantize` rounds each weight to the nearest step. This program rounds the columns of a matrix one after
-the other, and changes the columns that are still to come so that they make up for the rounding (GPTQ: Frantar et al.
-2023). For this it needs the second moments of the activations of N different paragraphs ("context") of DATA, evenly spread,
-which come from the layers that are rounded already. Then each bias takes over what is left of the mean change of its output.
+integers. `bertqa quantize` rounds each weight to the nearest step. This program rounds the columns of a matrix one
+after the other, and changes the columns that are still to come so that they make up for the rounding (GPTQ: Frantar et
+al. 2023). For this it needs the second moments of the activations of N different paragraphs ("context") of DATA, evenly
+spread, which come from the layers that are rounded already. Then each bias takes over what is left of the mean change
+of its output.
 Needs numpy, scipy, safetensors and libbertqa's Python package; for BertModel directories in one file.
 """
 

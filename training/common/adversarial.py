@@ -23,7 +23,7 @@ class AdversarialEmbeddings:
             self._output = output
 
     def move(self, offsets=None) -> None:
-        """Moves the output along the gradient of the last backward pass, until `rest`. offsets: of windows end to end."""
+        """Moves the output along the gradient of the last backward pass, until `rest`. offsets: of packed windows."""
         gradient, self._output = self._output.grad, None
         if offsets is None:
             squares = gradient.square().sum((1, 2), keepdim=True)

@@ -30,7 +30,7 @@ def split_sentences(text: str) -> List[str]:
 
 
 def digest(*parts) -> str:
-    """Twelve hexadecimal digits, in the names of files that hold what was computed from `parts`: other parts have others.
+    """Twelve hexadecimal digits for the name of a file with what was computed from `parts`: other parts have others.
 
     parts: paths of files or directories, whose contents count; bytes; values, whose representations count.
     """

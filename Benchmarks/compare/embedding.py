@@ -80,18 +80,18 @@ SUBJECTS = {
 }
 
 
-def measured(pairs, threads, rounds, count=1000, log=note):
+def measured(pairs, threads, rounds):
     """Rows {engine, threads, texts, texts per second (of processor time on one thread), the least cosine with sentence-transformers fp32}."""
     sentences = [s for paragraph in data.paragraphs(pairs) for s in paragraph.split(". ") if s.strip()]
-    texts = data.spread(list(dict.fromkeys(sentences)), count)
-    log(f"embedding: {len(texts)} sentences, {threads} thread(s)")
+    texts = data.spread(list(dict.fromkeys(sentences)), 1000)
+    note(f"embedding: {len(texts)} sentences, {threads} thread(s)")
     models.quantized(checkpoint())
     workers = []
     for name, (make, precision) in SUBJECTS.items():
         try:
             workers.append(Worker(name, make, (precision, threads), threads))
         except RuntimeError as error:
-            log(f"left out: {error}")
+            note(f"left out: {error}")
     for worker in workers:
         worker.ask("prepare", "texts", (texts,))
     vectors = {worker.name: worker.ask("run", "texts") for worker in workers}

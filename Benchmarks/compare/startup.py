@@ -100,9 +100,9 @@ def _open(name, *arguments):
     )
 
 
-def measured(names, rounds, log=note):
+def measured(names, rounds):
     """Rows {engine, import ms, create ms, create + first answer ms, resident MiB}: medians of fresh processes."""
-    log("start-up and memory")
+    note("start-up and memory")
     samples = {name: [] for name in names}
     for _ in range(rounds):
         for name in names:
@@ -110,7 +110,7 @@ def measured(names, rounds, log=note):
             if output.strip():
                 samples[name].append(json.loads(output.strip().splitlines()[-1]))
             elif not samples[name]:
-                log(f"left out: {name}")
+                note(f"left out: {name}")
     return [
         {"engine": name, **{key: statistics.median(sample[key] for sample in found) for key in found[0]}}
         for name, found in samples.items()
@@ -118,10 +118,10 @@ def measured(names, rounds, log=note):
     ]
 
 
-def shared_memory(name, processes=4):
-    """Proportional MiB over import, of one process alone and of several together, each after a 384-token call."""
+def shared_memory(name):
+    """Proportional MiB over import, of one process alone and of four together, each after a 384-token call."""
     totals = []
-    for count in 1, processes:
+    for count in 1, 4:
         children = [_open(name, "wait") for _ in range(count)]
         for process in children:
             process.stdout.readline()

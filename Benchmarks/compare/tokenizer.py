@@ -105,10 +105,10 @@ SUBJECTS = {
 }
 
 
-def measured(languages, rounds, log=note):
+def measured(languages, rounds):
     """Rows {kind, engine, language, MB/s, texts with the ids of `tokenizers`}; languages: {name: texts}. The kinds of
     tokenizers that remember what they split have rows for the first pass over the texts, too."""
-    log("tokenizer alone")
+    note("tokenizer alone")
     rows = []
     for kind, subjects in SUBJECTS.items():
         workers = []
@@ -117,7 +117,7 @@ def measured(languages, rounds, log=note):
                 try:
                     workers.append(Worker(name, make, arguments, 1))
                 except RuntimeError as error:
-                    log(f"left out: {error}")
+                    note(f"left out: {error}")
         for language, texts in languages.items():
             rows += _rows(kind, workers, language, texts, rounds)
         for worker in workers:

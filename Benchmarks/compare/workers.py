@@ -64,16 +64,16 @@ class Worker:
         self._receive()
 
     @classmethod
-    def able(cls, name, engines, arguments, log, environment=None):
+    def able(cls, name, engines, arguments, environment=None):
         """The worker of an engine that is installed and loads, or None. arguments: model, precision, threads, …"""
         make, _, package = engines[name]
         if importlib.util.find_spec(package) is None:
-            log(f"{name}: {package} is not installed")
+            note(f"{name}: {package} is not installed")
             return None
         try:
             return cls(name, make, arguments, arguments[2], environment=environment)
         except RuntimeError as error:
-            log(f"left out: {error}")
+            note(f"left out: {error}")
             return None
 
     def _receive(self):
@@ -94,9 +94,9 @@ class Worker:
         self.process.join()
 
 
-def start(names, engines, model, threads, log):
+def start(names, engines, model, threads):
     """The workers of those engines that are installed and load."""
-    workers = [Worker.able(name, engines, (model, engines[name][1], threads), log) for name in names]
+    workers = [Worker.able(name, engines, (model, engines[name][1], threads)) for name in names]
     return [worker for worker in workers if worker]
 
 

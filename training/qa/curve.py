@@ -40,8 +40,8 @@ def place(coverage: float, risk: float) -> Tuple[float, float]:
     return round(x, 1), round(y, 1)
 
 
-def thinned(curve: Sequence[Tuple[float, float]], count: int = 200) -> List[Tuple[float, float]]:
-    """At most about `count` of the points, the last among them."""
-    step = max(1, len(curve) // count)
+def thinned(curve: Sequence[Tuple[float, float]]) -> List[Tuple[float, float]]:
+    """At most 400 of the points, and the last one."""
+    step = max(1, len(curve) // 200)
     points = list(curve[::step])
     return points if points[-1] == curve[-1] else [*points, curve[-1]]

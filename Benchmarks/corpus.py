@@ -157,8 +157,8 @@ def read_everything(database, path, count, found):
                         a = each.answer
                         rows.append((id, a.text, a.score, a.gap, a.probability))
             result[record["id"]] = {order: best(rows, order) for order in ORDERS}
-            for order in ORDERS:
-                right[order] += is_right(result[record["id"]][order][1], record["answers"])
+            for order, first in result[record["id"]].items():
+                right[order] += first is not None and is_right(first[1], record["answers"])
             pathlib.Path(found).write_text(json.dumps(result))
             seconds = (time.perf_counter() - begin) / len(result)
             print(len(result), f"{seconds:.1f} s each; right by", *(f"{k} {right[k]}" for k in ORDERS), flush=True)

@@ -14,7 +14,7 @@ from common import attention
 from common.averaging import averaged
 from common.batches import padded_length
 from common.dropout import use_byte_dropout
-from common.schedule import learning_rate
+from common.schedule import learning_rate, parameter_groups
 
 from .examples import IGNORED, Window
 from .teacher import teacher_probabilities
@@ -45,16 +45,7 @@ def trained(
         attn_implementation=attention.implementation(device, arguments.init),
     ).to(device)
     use_byte_dropout(model, arguments.dropout)
-    matrices = [p for p in model.parameters() if p.ndim > 1]
-    vectors = [p for p in model.parameters() if p.ndim <= 1]
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": matrices, "weight_decay": arguments.weight_decay},
-            {"params": vectors, "weight_decay": 0.0},
-        ],
-        lr=0.0,
-        eps=1e-6,
-    )
+    optimizer = torch.optim.AdamW(parameter_groups(model, arguments.weight_decay), lr=0.0, eps=1e-6)
     model.train()
     snapshots: List[str] = []
     total = 0.0

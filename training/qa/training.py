@@ -18,7 +18,7 @@ from common.adversarial import AdversarialEmbeddings
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints
 from common.dropout import use_byte_dropout
 from common.files import digest
-from common.schedule import learning_rate
+from common.schedule import learning_rate, parameter_groups
 
 from .teacher import teacher_logits
 from .tokenized import packed as end_to_end
@@ -109,18 +109,11 @@ class Run:
         self.adversary = None
         if arguments.adversarial:
             self.adversary = AdversarialEmbeddings(self.model.get_input_embeddings(), arguments.adversarial)
-        self.optimizer = torch.optim.AdamW(self._groups(), lr=0.0, betas=(0.9, 0.999), eps=1e-6, fused=True)
+        groups = parameter_groups(self.model, arguments.weight_decay)
+        self.optimizer = torch.optim.AdamW(groups, lr=0.0, eps=1e-6, fused=True)
         self.step, self.seconds = 0, 0.0
         self.began, self.progress_before = utc_now(), 0.0
         self.stopped = False
-
-    def _groups(self):
-        decayed = [p for name, p in self.model.named_parameters() if p.ndim > 1]
-        others = [p for name, p in self.model.named_parameters() if p.ndim <= 1]
-        return [
-            {"params": decayed, "weight_decay": self.arguments.weight_decay},
-            {"params": others, "weight_decay": 0.0},
-        ]
 
     def progress(self) -> float:
         """How much of the run is done, 0...1, by steps or by the time until the deadline, whichever is more.

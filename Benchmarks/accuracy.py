@@ -11,6 +11,7 @@ that are answered at the model's own threshold, and of the unanswerable ones tha
 
 import argparse
 import collections
+import itertools
 import json
 import lzma
 import re
@@ -49,8 +50,9 @@ def best_threshold(rows):
     rows = sorted(rows, reverse=True)
     total = best = sum(unanswered for _, _, unanswered in rows)
     threshold = float("inf")
-    for gap, answered, unanswered in rows:
-        total += answered - unanswered
+    # Questions of the same gap are answered together.
+    for gap, equal in itertools.groupby(rows, key=lambda row: row[0]):
+        total += sum(answered - unanswered for _, answered, unanswered in equal)
         if total > best:
             best, threshold = total, gap
     return threshold, best / len(rows)
@@ -150,10 +152,10 @@ def percent(values):
 
 
 def records(path):
-    """The records of a file of JSON lines, which may be compressed (.xz)."""
+    """The records of a file of JSON lines, which may be compressed (.xz) and have blank lines."""
     opener = lzma.open if str(path).endswith(".xz") else open
     with opener(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
+        yield from (json.loads(line) for line in file if line.strip())
 
 
 def read(path, limit=None):

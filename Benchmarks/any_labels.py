@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Speed of GLiNER models beside the package gliner, one thread, in words of text a second of processor time.
 
-The models have the size of gliner_small-v2.1 without its vocabulary, and random weights: the time does not depend on them,
-except for the choice among spans. One scores spans, the other one words. Texts have 20 to 200 made-up words; there are five labels.
+The models have the size of gliner_small-v2.1 without its vocabulary, and random weights: the time does not depend on
+them, except for the choice among spans. One scores spans, the other one words. Texts have 20 to 200 made-up words;
+there are five labels.
 
 usage: PYTHONPATH=bindings/python python3 Benchmarks/any_labels.py   (needs Tests/parity4/requirements.txt)
 """

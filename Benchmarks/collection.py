@@ -3,21 +3,24 @@
 docs/collections.md quotes it.
 
 usage: collection.py make DATABASE FILE... [-- OPTION...]
-                                        indexes the contexts of FILEs with `bertqa index OPTION...`
-       collection.py cut FILE...                prints the passages that corpus.py cuts FILEs into as JSON lines, which
-                                        `bertqa index --id-field id` reads and `hits` takes as its only FILE, before those
-                                        with the questions
-       collection.py static DIRECTORY           writes a static model: the default model's vector of each token; needs NumPy
-       collection.py limit DATABASE             indexes the words of a collection's passages by FTS5 alone
-       collection.py rows COUNT                 compares COUNT random vectors in memory with a question's
+           indexes the contexts of FILEs with `bertqa index OPTION...`
+       collection.py cut FILE...
+           prints the passages that corpus.py cuts FILEs into as JSON lines, which `bertqa index --id-field id` reads
+           and `hits` takes as its only FILE, before those with the questions
+       collection.py static DIRECTORY
+           writes a static model: the default model's vector of each token; needs NumPy and safetensors
+       collection.py limit DATABASE
+           indexes the words of a collection's passages by FTS5 alone
+       collection.py rows COUNT
+           compares COUNT random vectors in memory with a question's
        collection.py hits DATABASE COUNT FILE...
-                                        asks COUNT questions of each source, evenly spread
+           asks COUNT questions of each source that has so many, evenly spread
        collection.py fusion DATABASE COUNT FILE...
-                                        compares ways to put both orders together, on each half of the questions: choose by
-                                        the first, report the second; needs NumPy
+           compares ways to put both orders together, on each half of the questions: choose by the first, report the
+           second; needs NumPy
 
 FILE: JSON lines with "context" and either "qas" or "question", "answers" and "source"; .xz too; or with "text". Needs
-build/bin/bertqa and PYTHONPATH=bindings/python.
+the tool of `make` and PYTHONPATH=bindings/python.
 """
 
 import collections
@@ -35,14 +38,12 @@ import time
 
 import corpus
 from accuracy import records
+from staged import ROOT, TOOL
 
 try:
     import numpy
 except ImportError:  # only `fusion` and `static` need it
     numpy = None
-
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-TOOL = ROOT / "build" / "bin" / "bertqa"
 
 
 def contexts(paths):
@@ -61,16 +62,17 @@ def documents(database, paths):
 
 
 def questions(paths, count):
-    """Returns COUNT answerable questions of each source: (question, context, answers)."""
+    """Returns COUNT answerable questions of each source that has so many: (question, context, answers)."""
     found = collections.defaultdict(list)
     for record in itertools.chain.from_iterable(map(records, paths)):
         for question in record.get("qas") or ([record] if "question" in record else []):
             if question["answers"]:
                 found[question["source"]].append((question["question"], record["context"], question["answers"]))
+    for source, every in found.items():
+        if len(every) < count:
+            print(f"left out: {source} has {len(every)} answerable questions", file=sys.stderr)
     return {
-        source: every[:: max(1, len(every) // count)][:count]
-        for source, every in found.items()
-        if len(every) >= count
+        source: every[:: len(every) // count][:count] for source, every in found.items() if len(every) >= count
     }
 
 
@@ -81,6 +83,8 @@ def cut(*paths):
 
 
 def static(directory):
+    from safetensors.numpy import save_file
+
     import bertqa
 
     vocabulary = (ROOT / "models" / "embed-minilm-l6" / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
@@ -92,8 +96,6 @@ def static(directory):
         numpy.log1p(numpy.arange(len(table), dtype=numpy.float32))[:, None]
         / numpy.linalg.norm(table, axis=1)[:, None]
     )
-    tensor = {"dtype": "F32", "shape": list(table.shape), "data_offsets": [0, table.nbytes]}
-    header = json.dumps({"embeddings": tensor}).encode()
     model = {
         "type": "WordPiece",
         "unk_token": "[UNK]",
@@ -113,7 +115,7 @@ def static(directory):
     }
     path = pathlib.Path(directory)
     path.mkdir(exist_ok=True)
-    path.joinpath("model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + table.tobytes())
+    save_file({"embeddings": table}, path / "model.safetensors")
     path.joinpath("config.json").write_text(json.dumps({"model_type": "model2vec", "normalize": True}))
     path.joinpath("tokenizer.json").write_text(json.dumps(tokenizer))
 

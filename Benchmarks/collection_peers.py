@@ -8,7 +8,6 @@ MODEL: a directory that sentence-transformers reads. Needs the PyPI packages sen
 what is missing is left out.
 """
 
-import collections
 import sqlite3
 import statistics
 import sys
@@ -86,13 +85,13 @@ def main(database, model, count, *paths):
             flush=True,
         )
         for source, each in asked.items():
-            found, times = collections.defaultdict(list), []
+            ranks, times = [], []
             for question, context, answers in each:
                 begin = time.perf_counter()
                 ids = search(question)
                 times.append(1000 * (time.perf_counter() - begin))
-                found[source].append(rank([passage_places[id] for id in ids], places(numbers, context, answers)))
-            shares = (f"{sum(r < most for r in found[source]) / len(each):.3f}" for most in (1, 5, 20))
+                ranks.append(rank([passage_places[id] for id in ids], places(numbers, context, answers)))
+            shares = (f"{sum(r < most for r in ranks) / len(each):.3f}" for most in (1, 5, 20))
             print(f"  {source}: search {statistics.median(times):.0f} ms; among 1, 5, 20:", *shares, flush=True)
 
 

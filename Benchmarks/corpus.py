@@ -23,9 +23,9 @@ import sys
 import time
 
 from accuracy import records, scores
+from staged import PREFIX
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-EXTENSION = ROOT / "build" / "lib" / "bertqa_sqlite.so"
+EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
 PASSAGE_CHARACTERS = 300
 PASSAGES_READ = 5, 20, 50, 200
 ORDERS = "score", "gap", "probability"
@@ -75,8 +75,7 @@ def make(database, *paths):
 
 
 def questions(path, count):
-    with open(path, encoding="utf-8") as file:
-        answerable = [record for record in map(json.loads, file) if record["answers"]]
+    answerable = [record for record in records(path) if record["answers"]]
     return answerable[:: max(1, len(answerable) // count)][:count]
 
 
@@ -158,8 +157,8 @@ def read_everything(database, path, count, found):
                         a = each.answer
                         rows.append((id, a.text, a.score, a.gap, a.probability))
             result[record["id"]] = {order: best(rows, order) for order in ORDERS}
-            for order in ORDERS:
-                right[order] += is_right(result[record["id"]][order][1], record["answers"])
+            for order, first in result[record["id"]].items():
+                right[order] += first is not None and is_right(first[1], record["answers"])
             pathlib.Path(found).write_text(json.dumps(result))
             seconds = (time.perf_counter() - begin) / len(result)
             print(len(result), f"{seconds:.1f} s each; right by", *(f"{k} {right[k]}" for k in ORDERS), flush=True)

@@ -11,7 +11,6 @@ same rows in memory. Needs duckdb, pyarrow and PYTHONPATH=bindings/python.
 
 import argparse
 import itertools
-import json
 import pathlib
 import statistics
 import tempfile
@@ -23,6 +22,7 @@ import pyarrow.parquet
 
 import bertqa
 import bertqa.duckdb
+from accuracy import records
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 QUESTION = "When was the first crew launched?"
@@ -32,9 +32,7 @@ WORDS = 40
 def passages(path, count):
     """Different ones, as they come."""
     if path:
-        with open(path, encoding="utf-8") as file:
-            records = map(json.loads, file)
-            words = [word for record in records for word in (record.get("text") or record["context"]).split()]
+        words = [word for record in records(path) for word in (record.get("text") or record["context"]).split()]
     else:
         words = (ROOT / "examples/documents/apollo.txt").read_text(encoding="utf-8").split()
     step = max(1, (len(words) - WORDS) // count)

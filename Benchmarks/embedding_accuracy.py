@@ -1,25 +1,23 @@
 """How close an embedding model's int8 form is to its f32 vectors, through the library.
 
-usage: embedding_accuracy.py REFERENCE_DIR [DATA.jsonl...] [--model DIR] [--precision P]... [--isa I] [--limit N]
+usage: embedding_accuracy.py REFERENCE_DIR DATA.jsonl... [--model DIR] [--precision P]... [--isa I] [--limit N]
 
-REFERENCE_DIR is the model before it was quantised, read with precision f32. DATA has one object a line with the text
-in "context"; the texts are the first N different ones. For each precision of the int8 form: the cosine between the two
-vectors of a text, and for how many texts the nearest other text is the same one in both forms.
+REFERENCE_DIR is the model before it was quantised, read with precision f32. DATA has one object a line with the text in
+"context", .xz too; the texts are the first different ones of each file, N in all. For each precision of the int8 form:
+the cosine between the two vectors of a text, and for how many texts the nearest other text is the same one in both
+forms.
 """
 
 import argparse
-import json
 
 import numpy
+
+from accuracy import passages
 
 
 def read(paths, limit):
     """The first `limit` different paragraphs of all files together, an equal part of each file."""
-    texts = []
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            texts += list(dict.fromkeys(json.loads(line)["context"] for line in file))[: limit // len(paths)]
-    return texts
+    return list(dict.fromkeys(text for path in paths for text in passages(path)[: limit // len(paths)]))
 
 
 def vectors(directory, texts, **options):

@@ -10,6 +10,8 @@ import argparse
 import collections
 import json
 
+from accuracy import records
+
 COLUMNS = ("source", "texts", "entities", "threshold", "precision", "recall", "F1")
 Example = collections.namedtuple("Example", "text entities source")
 Entity = collections.namedtuple("Entity", "start end label score")
@@ -19,11 +21,9 @@ def read(paths):
     """The examples of all files; entities have the score 1."""
     examples = []
     for path in paths:
-        with open(path, encoding="utf-8") as lines:
-            for line in lines:
-                record = json.loads(line)
-                entities = [Entity(e["start"], e["end"], e["label"], 1.0) for e in record["entities"]]
-                examples.append(Example(record["text"], entities, record.get("source", path)))
+        for record in records(path):
+            entities = [Entity(e["start"], e["end"], e["label"], 1.0) for e in record["entities"]]
+            examples.append(Example(record["text"], entities, record.get("source", path)))
     return examples
 
 

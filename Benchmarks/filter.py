@@ -23,17 +23,15 @@ import tempfile
 import time
 
 import bertqa
+from accuracy import records
+from staged import ROOT, TOOL
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-TOOL = pathlib.Path(os.environ.get("BERTQA_PREFIX", ROOT / "build")) / "bin" / "bertqa"
 BATCH = 64
 
 
 def pairs(data, count):
     if data:
-        with open(data, encoding="utf-8") as file:
-            lines = [json.loads(line) for line in itertools.islice(file, count)]
-        return [(line["question"], line["context"]) for line in lines]
+        return [(each["question"], each["context"]) for each in itertools.islice(records(data), count)]
     words = (ROOT / "examples/documents/apollo.txt").read_text(encoding="utf-8").split()
     paragraphs = [" ".join(words[start : start + 120]) for start in range(0, len(words) - 120, 7)]
     questions = ["Who landed on the Moon?", "When was it launched?", "What killed the crew?"]

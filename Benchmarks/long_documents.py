@@ -203,6 +203,8 @@ def main():
     arguments = parser.parse_args()
 
     questions = [question for path in arguments.data for question in read(path)]
+    if arguments.json:
+        open(arguments.json, "w", encoding="utf-8").close()
     named = "document" in questions[0]
     titles = None
     with bertqa.Context(arguments.model, threads=arguments.threads) as context:

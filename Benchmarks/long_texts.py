@@ -104,7 +104,9 @@ def unpacked(package, folder):
             subprocess.run(["apt-get", "-q", "download", package], cwd=download, check=True, stdout=sys.stderr)
             (archive,) = Path(download).iterdir()
             found = [folder / archive.stem]
-            output("dpkg-deb", "--extract", archive, found[0])
+            # An interrupted extraction has another name.
+            output("dpkg-deb", "--extract", archive, folder / f".{archive.stem}")
+            (folder / f".{archive.stem}").rename(found[0])
     return found[0]
 
 

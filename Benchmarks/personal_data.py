@@ -14,7 +14,6 @@ import argparse
 import collections
 import ctypes
 import functools
-import json
 import logging
 import pathlib
 import random
@@ -23,6 +22,7 @@ import time
 from faker import Faker
 
 import bertqa
+from accuracy import passages
 from bertqa import _native
 from personal_texts import LOCALES, VALUES_PER_LOCALE, negatives, sample, samples
 
@@ -96,9 +96,8 @@ class Measured:
 
 
 def long_text(cases):
-    passages = pathlib.Path(__file__).parent.parent / "Tests/python/sample/squad_sample.jsonl"
-    contexts = dict.fromkeys(json.loads(line)["context"] for line in passages.open(encoding="utf-8"))
-    return "\n".join(part for passage, case in zip(contexts, cases) for part in (passage, case[2]))
+    path = pathlib.Path(__file__).parent.parent / "Tests/python/sample/squad_sample.jsonl"
+    return "\n".join(part for passage, case in zip(passages(path), cases) for part in (passage, case[2]))
 
 
 def speed(engine, text):

@@ -1,14 +1,15 @@
-"""The question-answering program of transformers 4's documentation, with transformers and with bertqa: the time to the first
-answer, that of 1,000 questions, and memory.
+"""The question-answering program of transformers 4's documentation, with transformers and with bertqa: the time to the
+first answer, that of 1,000 questions, and memory.
 
-    python Benchmarks/pipelines.py PYTHON_WITH_TRANSFORMERS_4 [--size bert-base] [--questions 1000] [--threads 2] [--rounds 3]
+    python Benchmarks/pipelines.py PYTHON_WITH_TRANSFORMERS_4 [--size bert-base] [--questions 1000] [--threads 2]
+      [--rounds 3]
 
-Makes a model of the size with random weights, which both read. Each program runs in a process of its own; the answers must be
-the same. The program differs in one line, the import. A third run has the model in the int8 form, which trained models keep
-their accuracy in; the random weights of this one do not.
+Makes a model of the size with random weights, which both read. Each program runs in a process of its own. The two
+differ in one line, the import. A third run has the model in the int8 form, which trained models keep their accuracy in;
+the random weights of this one do not. The status is 1 if less than 99 % of the answers of the first two are the same.
 
-The programs take turns: five times with one question for the start, then as many rounds with all questions. The table has
-medians.
+The programs take turns: five times with one question for the start, then as many rounds with all questions. The table
+has medians.
 """
 
 import argparse

@@ -49,9 +49,9 @@ class Run:
     repeated: int  # copies, and tasks that were begun again
 
 
-def simulate(passages, cores, in_task, speculation=True, task=TASK, seed=1):
+def simulate(passages, cores, in_task, speculation=True):
     """One job."""
-    rng = random.Random(seed)
+    rng = random.Random(1)
     tasks = max(1, passages // in_task)
     machines = max(1, cores // CORES_OF_MACHINE)
     speed = [max(0.5, rng.gauss(1, SPREAD)) / (SLOW if rng.random() < SLOW_SHARE else 1) for _ in range(machines)]
@@ -87,7 +87,7 @@ def simulate(passages, cores, in_task, speculation=True, task=TASK, seed=1):
                 break
             core = idle.pop()
             machine = core % machines
-            handed = max(handed, now) + task
+            handed = max(handed, now) + TASK
             end = handed + work / speed[machine] + (0 if is_started[core] else START)
             is_started[core] = True
             repeated += is_copied[number]

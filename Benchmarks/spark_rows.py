@@ -25,8 +25,8 @@ import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-PREFIX = pathlib.Path(os.environ.get("BERTQA_PREFIX", ROOT / "build"))
+from staged import ROOT, TOOL
+
 QUESTION = "When was it built?"
 PARTITIONS = 4
 EMPTY_TASKS = 200
@@ -92,9 +92,7 @@ def job(directory, rounds, sessions):
     watch.start()
     texts = {name: pyarrow.parquet.read_table(f"{directory}/{name}.parquet")["text"] for name in SIZES}
     context = bertqa.Context(threads=1)
-    command = (
-        f"{PREFIX}/bin/bertqa filter --threads 1 --question '{QUESTION}' --exit-zero-on-record-errors --quiet"
-    )
+    command = f"{TOOL} filter --threads 1 --question '{QUESTION}' --exit-zero-on-record-errors --quiet"
 
     def column(name):
         table = spark.read.parquet(f"{directory}/{name}.parquet").repartition(PARTITIONS)

@@ -2,8 +2,8 @@
 """Speed of a static embedding model beside model2vec's, one thread, in megabytes of text a second of processor time.
 
 The tokenizer is BERT's with the pieces of models/embed-minilm-l6/vocab.txt, as that of the potion models for English.
-The table has 256 random numbers for each piece; the time does not depend on them. Texts are the passages of DATA (JSON lines with "context", as SQuAD's
-are, may be .xz) and the same ones joined to texts of about a megabyte.
+The table has 256 random numbers for each piece; the time does not depend on them. Texts are the passages of DATA (JSON
+lines with "context", as SQuAD's are, may be .xz) and the same ones joined to texts of about a megabyte.
 
 usage: PYTHONPATH=bindings/python python3 Benchmarks/static_embedding.py DATA   (needs model2vec)
 """
@@ -64,4 +64,6 @@ def main(data):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     main(*sys.argv[1:])

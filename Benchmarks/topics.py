@@ -153,6 +153,8 @@ def no_topic(paths):
 
 
 def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     if sys.argv[1] == "--no-topic":
         return no_topic(sys.argv[2:])
     if sys.argv[1] == "--features":

@@ -73,6 +73,8 @@ def reference_training(texts, labels):
 
 
 def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     texts = passages(sys.argv[1])
     size = sum(len(text.encode()) for text in texts) / 1e6
     print(f"classify, {len(texts)} passages, {size:.1f} MB, one thread:")

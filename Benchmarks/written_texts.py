@@ -2,9 +2,9 @@
 """Asks the same questions about the same texts, written as plain text, in wrapped lines, as Markdown, as subtitles ...
 docs/collections.md quotes it.
 
-usage: written_texts.py FILE [COUNT]          asks COUNT questions, 400 by default
+usage: written_texts.py FILE [COUNT]          asks COUNT questions of each source that has so many, 400 by default
 
-FILE: JSON lines with "context", "question", "answers" and "source". Needs build/bin/bertqa, libxml2 and MD4C.
+FILE: JSON lines with "context", "question", "answers" and "source". Needs the tool of `make`, libxml2 and MD4C.
 """
 
 import html
@@ -19,7 +19,8 @@ import textwrap
 import unicodedata
 
 from accuracy import scores
-from collection import TOOL, questions
+from collection import questions
+from staged import TOOL
 
 NAMES = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 draw = random.Random()
@@ -74,22 +75,22 @@ def subtitles(text):
     )
 
 
-SPOKEN = [r".srt=sed -E '/^[0-9]*\r?$/d; /-->/d' {}"]
-# (what the text is like, how it is made, the ending of its file, what `--convert` gets)
+SPOKEN = r".srt=sed -E '/^[0-9]*\r?$/d; /-->/d' {}"
+# (what the text is like, how it is made, the ending of its file, what `--convert` gets, if anything)
 FORMS = [
-    ("plain", str, ".txt", []),
-    ("wrapped lines", wrapped, ".txt", []),
-    ("wrapped lines, CR LF", lambda text: wrapped(text).replace("\n", "\r\n"), ".txt", []),
-    ("words divided at line ends", hyphenated, ".txt", []),
-    ("curly quotes, no-break spaces, soft hyphens", typographic, ".txt", []),
-    ("quoted mail", lambda text: wrapped(text, "> "), ".txt", []),
-    ("Markdown of notes, as text", markdown, ".txt", []),
-    ("Markdown of notes", markdown, ".md", []),
-    ("Markdown with many links, as text", linked, ".txt", []),
-    ("Markdown with many links", linked, ".md", []),
-    ("HTML, as text", page, ".txt", []),
-    ("HTML", page, ".html", []),
-    ("subtitles, as text", subtitles, ".srt", []),
+    ("plain", str, ".txt", None),
+    ("wrapped lines", wrapped, ".txt", None),
+    ("wrapped lines, CR LF", lambda text: wrapped(text).replace("\n", "\r\n"), ".txt", None),
+    ("words divided at line ends", hyphenated, ".txt", None),
+    ("curly quotes, no-break spaces, soft hyphens", typographic, ".txt", None),
+    ("quoted mail", lambda text: wrapped(text, "> "), ".txt", None),
+    ("Markdown of notes, as text", markdown, ".txt", None),
+    ("Markdown of notes", markdown, ".md", None),
+    ("Markdown with many links, as text", linked, ".txt", None),
+    ("Markdown with many links", linked, ".md", None),
+    ("HTML, as text", page, ".txt", None),
+    ("HTML", page, ".html", None),
+    ("subtitles, as text", subtitles, ".srt", None),
     ("subtitles by sed", subtitles, ".srt", SPOKEN),
 ]
 
@@ -100,20 +101,20 @@ def comparable(answer):
     return unicodedata.normalize("NFKC", answer)
 
 
-def asked(folder, asks, made, ending, converters):
+def asked(folder, asks, made, ending, converter):
     """Mean F1 of the answers about a collection of the asks' contexts."""
     texts = {context: number for number, context in enumerate(dict.fromkeys(context for _, context, _ in asks))}
     draw.seed(1)
     notes = pathlib.Path(folder) / "notes"
     notes.mkdir()
     for text, number in texts.items():
-        (notes / f"{number}{ending}").write_text(made(text), newline="")
+        (notes / f"{number}{ending}").write_text(made(text), encoding="utf-8", newline="")
     database = pathlib.Path(folder) / "notes.db"
-    options = [part for converter in converters for part in ("--convert", converter)]
+    options = ["--convert", converter] if converter else []
     subprocess.run([TOOL, "index", *options, database, notes], check=True, stdout=subprocess.DEVNULL)
     lines = "".join(" ".join(question.split()) + "\n" for question, _, _ in asks)
     output = subprocess.run(
-        [TOOL, "ask", "--json", database], input=lines, text=True, stdout=subprocess.PIPE
+        [TOOL, "ask", "--json", database], input=lines, encoding="utf-8", stdout=subprocess.PIPE
     ).stdout
     total = 0.0
     for (_, _, answers), line in zip(asks, output.splitlines(), strict=True):
@@ -125,9 +126,9 @@ def asked(folder, asks, made, ending, converters):
 def main(path, count="400"):
     asks = [ask for every in questions([path], int(count)).values() for ask in every]
     print("| the texts are | F1 |\n|---|---|")
-    for name, made, ending, converters in FORMS:
+    for name, made, ending, converter in FORMS:
         with tempfile.TemporaryDirectory() as folder:
-            print(f"| {name} | {asked(folder, asks, made, ending, converters):.1f} |", flush=True)
+            print(f"| {name} | {asked(folder, asks, made, ending, converter):.1f} |", flush=True)
 
 
 if __name__ == "__main__":

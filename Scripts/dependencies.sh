@@ -7,8 +7,10 @@
 # but for another architecture's only if that architecture's libraries are installed.
 set -eu
 export LC_ALL=C
-needed=$(readelf --dynamic --wide "$@" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u)
-symbols=$(readelf --version-info --wide "$@" | grep -o 'Name: [A-Z]*_[0-9.]*' | sed 's/Name: //' | sort -Vu)
+# Not in a pipe, so that a failure ends the script.
+dynamic=$(readelf --dynamic --version-info --wide "$@")
+needed=$(echo "$dynamic" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u)
+symbols=$(echo "$dynamic" | grep -o 'Name: [A-Z]*_[0-9.]*' | sed 's/Name: //' | sort -Vu)
 newest() { echo "$symbols" | sed -n "s/^$1_//p" | tail -n 1; }
 
 packages=$(for library in $needed; do

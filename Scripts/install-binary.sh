@@ -15,7 +15,7 @@ strip=strip
 [ "$architecture" = "$(uname -m)" ] || strip=$architecture-linux-gnu-strip
 install -m 755 -s --strip-program="$strip" "$1" "$2"
 
-place() { # place SECTION: prints its file offset and size in hexadecimal, or nothing if absent
+place() { # place SECTION FILE: prints its file offset and size in hexadecimal, or nothing if absent
   readelf --section-headers --wide "$2" |
     sed -n "s/.* $(echo "$1" | sed 's/\./\\./g') *[A-Z_0-9]* *[0-9a-f]* \([0-9a-f]*\) \([0-9a-f]*\) .*/0x\1 0x\2/p"
 }

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import uuid
 
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 NONE = "NOASSERTION"
 #: How model cards name licences, and SPDX.
 LICENCES = {
@@ -114,17 +115,36 @@ def needed(binary):
     return libraries
 
 
+#: Of libraries of the system, by the beginnings of their names.
 SYSTEM_LICENCES = {
     "libc.so": "LGPL-2.1-or-later",
     "libm.so": "LGPL-2.1-or-later",
     "ld-linux": "LGPL-2.1-or-later",
     "libstdc++.so": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "libgcc_s.so": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "libedit.so": "BSD-3-Clause",
+    "libgmime-": "LGPL-2.1-or-later",
+    "libmd4c.so": "MIT",
+    "libpcre2-8.so": "BSD-3-Clause",
+    "libsqlite3.so": "blessing",
+    "libxml2.so": "MIT",
+    "libz.so": "Zlib",
+    "libzstd.so": "BSD-3-Clause",
 }
 
 
-#: The libraries that the tool loads for compressed files.
-CODECS = {"libz.so.1": "Zlib", "libzstd.so.1": "BSD-3-Clause"}
+def system_licence(library):
+    for beginning, licence in SYSTEM_LICENCES.items():
+        if library.startswith(beginning):
+            return licence
+    raise SystemExit(f"sbom.py: {library}: add its licence to SYSTEM_LICENCES")
+
+
+def loaded_by_tool():
+    """Returns the names of the libraries that the tool opens at run time. The binary does not contain all of them:
+    Swift's compiler turns short strings into numbers in its code."""
+    sources = sorted((ROOT / "Sources" / "bertqa").rglob("*.swift"))
+    return sorted({name for path in sources for name in re.findall(r'"(lib[\w.+-]+\.so\.\d+)"', path.read_text())})
 
 
 def made(prefix, swiftc):
@@ -165,24 +185,18 @@ def made(prefix, swiftc):
                 libraries.get(name, ""), newest, key=lambda text: [int(p) for p in text.split(".") if p]
             )
     for name, newest in sorted(libraries.items()):
-        licence = next(value for key, value in SYSTEM_LICENCES.items() if name.startswith(key))
         library = document.add_package(
-            name, newest or "any", licence, "LIBRARY",
+            name, newest or "any", system_licence(name), "LIBRARY",
             comment="Of the system that it runs on, not part of this; the version is the oldest that has all symbols.",
         )  # fmt: skip
         document.relate(main, "DYNAMIC_LINK", library)
 
-    tool = (prefix / "bin" / "bertqa").read_bytes()
-    for name, licence in CODECS.items():
-        if name.encode() in tool:
-            codec = document.add_package(
-                name,
-                "1",
-                licence,
-                "LIBRARY",
-                comment="Of the system that it runs on, loaded for compressed files only.",
-            )
-            document.relate(codec, "OPTIONAL_DEPENDENCY_OF", main)
+    for name in loaded_by_tool():
+        library = document.add_package(
+            name, "any", system_licence(name), "LIBRARY",
+            comment="Of the system that it runs on, not part of this; the tool opens it when it needs it.",
+        )  # fmt: skip
+        document.relate(library, "OPTIONAL_DEPENDENCY_OF", main)
 
     for model in sorted((prefix / "share" / "bertqa" / "models").iterdir()):
         files = regular_files(model)

@@ -15,7 +15,8 @@ Scripts/install-binary.sh "$stage/lib/bertqa_sqlite.so" "$root/lib/bertqa_sqlite
 # pkg-config derives its paths from the location of its file.
 # shellcheck disable=SC2016 # pkg-config's variables, not the shell's
 sed -i -e 's|^prefix=.*|prefix=${pcfiledir}/../..|' -e 's|^libdir=.*|libdir=${prefix}/lib|' "$root/lib/pkgconfig/bertqa.pc"
-glibc=$(Scripts/dependencies.sh "$root/bin/bertqa" "$root"/lib/*.so | sed -n 's/.*libc6 (>= 2\.\([0-9]*\)).*/\1/p')
+depends=$(Scripts/dependencies.sh "$root/bin/bertqa" "$root"/lib/*.so)
+glibc=$(echo "$depends" | sed -n 's/.*libc6 (>= 2\.\([0-9]*\)).*/\1/p')
 sed -e "s/@VERSION@/$version/" -e "s/@MACHINE@/$machine/" -e "s/@GLIBC@/$glibc/" -e "s/@MAJOR@/$(number VERSION_MAJOR)/" \
   -e "s/@MINOR@/$(number VERSION_MINOR)/" packaging/README.in > "$root/README"
 cp LICENSE "$root/"

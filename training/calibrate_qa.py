@@ -21,7 +21,7 @@ def main():
 
     modules = tools()
     _, accuracy, _ = modules
-    sets = [(os.path.basename(path).split(".")[0], accuracy.read(path)) for path in arguments.dev]
+    sets = calibrate.read_sets(arguments.dev, arguments, accuracy)
     found = calibrate.calibrate(arguments.model, sets, arguments, modules)
     text = (
         "\n\n".join(

@@ -3,12 +3,13 @@
 
 usage: distil_embedding.py HF_DIR INT8_DIR DATA.jsonl[.xz] [--steps N]
 
-INT8_DIR is what `bertqa quantize HF_DIR INT8_DIR` wrote; its model.safetensors is replaced: the same scales and embeddings,
-other integers, biases and layer norms. Forward, the matrices and their inputs are rounded as the library rounds them, a
-weight to steps of its output's scale, an activation to 253 steps of its token's range (Sources/CBertQA/include/kernels.h);
-backward, as if they were not (quantisation-aware training: Jacob et al. 2018). The loss is what is left of the cosine with
-the exact vector, and a tenth of the token vectors' squared difference by the exact ones' variance. For BertModel directories
-in one file whose vectors are the mean of the token vectors. Needs torch, transformers and safetensors.
+INT8_DIR is what `bertqa quantize HF_DIR INT8_DIR` wrote; its model.safetensors is replaced: the same scales and
+embeddings, other integers, biases and layer norms. Forward, the matrices and their inputs are rounded as the library
+rounds them, a weight to steps of its output's scale, an activation to 253 steps of its token's range
+(Sources/CBertQA/include/kernels.h); backward, as if they were not (quantisation-aware training: Jacob et al. 2018). The
+loss is what is left of the cosine with the exact vector, and a tenth of the token vectors' squared difference by the
+exact ones' variance. For BertModel directories in one file whose vectors are the mean of the token vectors. Needs
+torch, transformers and safetensors.
 """
 
 import argparse
@@ -20,10 +21,10 @@ import sys
 import numpy as np
 import torch
 from safetensors import safe_open
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 from transformers import BertModel
 
-from common.averaging import floats
+from common.averaging import floats, save
 from common.batches import token_batches
 from common.files import contexts
 from common.models import load_tokenizer
@@ -140,9 +141,7 @@ def write(path, small, model, layers):
         small[f"{PREFIX}{name}.weight_sum"] = integers.astype(np.int32).sum(axis=1, dtype=np.int32)
     with safe_open(path, "numpy") as file:
         metadata = file.metadata()
-    save_file(small, path + ".part", metadata)
-    os.chmod(path + ".part", 0o644)
-    os.replace(path + ".part", path)
+    save(path, small, metadata)
 
 
 def main(argv=None):

@@ -6,18 +6,28 @@ training/README.md explains the recipe.
 
 import argparse
 import os
-import shutil
 import sys
 
-from common.averaging import mixed
-from common.batches import balanced_order, padding_share, token_batches
-from common.models import TOOL, architecture, frame, load_tokenizer, quantize, write_model
+from common.averaging import mixed, shares
+from common.batches import balanced_order, padding_share, source_weights, token_batches
+from common.models import (
+    TOOL,
+    architecture,
+    check_replaceable,
+    frame,
+    load_tokenizer,
+    quantize,
+    replacing,
+    write_model,
+)
 from entities.examples import Example, label_names, read_examples, windows
 from entities.passages import sentences
 
 
 def main():
     arguments = parsed()
+    check_replaceable(arguments.out)
+    shares(arguments.mix)
     os.makedirs(arguments.state, exist_ok=True)
     examples = [example for path in arguments.data for example in read_examples(path)]
     labels = label_names(examples)
@@ -32,7 +42,7 @@ def main():
         parts = windows(example, encoding, labels, frame(tokenizer), arguments.max_length)
         prepared += parts
         sources += [example.source] * len(parts)
-    weights = {source: float(weight) for source, _, weight in (pair.rpartition("=") for pair in arguments.weight)}
+    weights = source_weights(arguments.weight, sources)
     lengths = [len(window.ids) for window in prepared]
     order = balanced_order(sources, weights, arguments.passes, arguments.seed)
     from entities.training import LENGTH_MULTIPLE, trained
@@ -52,9 +62,8 @@ def main():
         label2id={name: i for i, name in names.items()},
         bertqa={"aggregation": "first"},
     )
-    if os.path.isdir(arguments.out):
-        shutil.rmtree(arguments.out)
-    print(quantize(arguments.bertqa, source, arguments.out), end="")
+    with replacing(arguments.out) as new:
+        print(quantize(arguments.bertqa, source, new), end="")
 
 
 def parsed(argv=None):
@@ -95,7 +104,7 @@ def parsed(argv=None):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0, help="default: as torch finds")
     parser.add_argument("--cpu", action="store_true", help="not the GPU")
-    parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: this checkout's")
+    parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: %(default)s")
     arguments = parser.parse_args(argv)
     if arguments.passages and not arguments.teacher:
         parser.error("--passages needs --teacher: nothing else knows their entities")

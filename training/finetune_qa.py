@@ -6,28 +6,42 @@ training/README.md explains the recipe. Stopped at any time, the same command go
 
 import argparse
 import datetime
-import hashlib
-import json
 import os
+import pathlib
 import random
 import sys
 
-from common.batches import balanced_order, interleaved, packed_batches, padding_share, token_batches
-from common.files import opened
-from common.models import TOOL
+from common.averaging import shares
+from common.batches import (
+    balanced_order,
+    interleaved,
+    packed_batches,
+    padding_share,
+    source_weights,
+    token_batches,
+)
+from common.files import digest, records
+from common.models import TOOL, check_replaceable
 from qa import balance, calibrate
 from qa.examples import read_examples
+from qa.tools import tools
 
 
 def main():
     arguments = parsed()
     os.makedirs(arguments.state, exist_ok=True)
-    if not arguments.export_only:
-        train(arguments)
+    if arguments.out:
+        # What fails for lack of it fails before the training.
+        check_replaceable(arguments.out)
+        shares(arguments.mix)
+        modules = tools()
+        sets = calibrate.read_sets(arguments.dev, arguments, modules[1])
+    if not arguments.export_only and not train(arguments):
+        raise SystemExit("stopped: the same command goes on")
     if arguments.out:
         from qa.export import export
 
-        export(arguments)
+        export(arguments, sets, modules)
 
 
 def parsed(argv=None):
@@ -92,7 +106,7 @@ def parsed(argv=None):
     parser.add_argument(
         "--temperature", type=float, default=1.0, help="the output layer's weights are divided by it"
     )
-    parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: this checkout's")
+    parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: %(default)s")
     calibrate.add_options(parser)
     parser.add_argument("--export-only", action="store_true", help="no training: export what STATE holds")
     arguments = parser.parse_args(argv)
@@ -113,12 +127,8 @@ def utc(text):
     return time if time.tzinfo else time.replace(tzinfo=datetime.timezone.utc)
 
 
-def weights_of(pairs):
-    """{source: weight} of SOURCE=W."""
-    return {source: float(weight) for source, _, weight in (pair.rpartition("=") for pair in pairs)}
-
-
-def train(arguments):
+def train(arguments) -> bool:
+    """Returns False if the run was stopped before its end."""
     import torch
 
     from qa.training import Run
@@ -126,10 +136,7 @@ def train(arguments):
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     windows = prepared(arguments)
-    weights = weights_of(arguments.weight)
-    unknown = set(weights) - set(windows.sources)
-    if unknown:
-        raise SystemExit(f"--weight: no such source: {', '.join(sorted(unknown))}")
+    weights = source_weights(arguments.weight, windows.sources)
     order = balanced_order(windows.sources, weights, arguments.passes, arguments.seed)
     batches = batches_of(order, windows, arguments)
     padding = 0.0
@@ -141,7 +148,7 @@ def train(arguments):
         file=sys.stderr,
     )
     print(f"{len(order)} windows, {len(batches)} steps, {100 * padding:.1f} % padding", file=sys.stderr)
-    Run(arguments, windows, batches, arguments.length_multiple).train()
+    return Run(arguments, windows, batches, arguments.length_multiple).train()
 
 
 def batches_of(order, windows, arguments):
@@ -176,23 +183,23 @@ def prepared(arguments):
 
     tokenizer = load_tokenizer(arguments.init)
     files = [*arguments.data, *([arguments.negatives] if arguments.negatives else [])]
-    key = [
-        *[(os.path.basename(path), os.path.getsize(path)) for path in files],
-        tokenizer.to_str(),
-        arguments.max_length,
-        arguments.overlap,
-        arguments.keep_articles_out,
-    ]
-    path = os.path.join(arguments.state, f"windows-{hashlib.sha256(repr(key).encode()).hexdigest()[:12]}.npz")
+    settings = arguments.max_length, arguments.overlap, arguments.keep_articles_out
+    key = digest(*map(pathlib.Path, files), tokenizer.to_str(), settings)
+    path = os.path.join(arguments.state, f"windows-{key}.npz")
     if os.path.exists(path):
         return Windows.load(path)
     examples = [
         e for data in arguments.data for e in read_examples(data, articles=not arguments.keep_articles_out)
     ]
-    competing = None
+    competing = [[] for _ in examples]
     if arguments.negatives:
-        with opened(arguments.negatives) as file:
-            competing = {line["id"]: line["passages"] for line in map(json.loads, file)}
+        lines = list(records(arguments.negatives))
+        # Passages have the numbers that they have in the data that hard_negatives.py read.
+        if [line["id"] for line in lines] != [example.id for example in examples]:
+            raise SystemExit(
+                f"--negatives: {arguments.negatives} is not of the questions of --data, in their order"
+            )
+        competing = [line["passages"] for line in lines]
     windows = tokenized(examples, tokenizer, arguments.max_length, arguments.overlap, competing)
     windows.save(path)
     return windows

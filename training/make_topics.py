@@ -9,7 +9,8 @@ import os
 
 import numpy as np
 
-from topics.calibration import calibration_error, even_weights, fitted, probabilities
+from qa.calibration import calibration_error
+from topics.calibration import even_weights, fitted, probabilities
 from topics.export import write_model
 from topics.student import ALPHA, MAX_FRACTION, MIN_DOCUMENTS, PRIOR, Student
 from topics.teacher import Teacher, vectors
@@ -70,7 +71,7 @@ class Recipe:
         teacher = Teacher(self.vectors[used], labels[used], sources[used], self.passage_vectors[unlabelled])
         texts = self.kinds["texts"]
         own = texts.sources != without
-        kept = (self.passage_sources != without) if without else np.ones(len(self.passage_sources), bool)
+        kept = self.passage_sources != without
         return Student(
             texts.counts[own],
             texts.labels[own],
@@ -120,7 +121,7 @@ def report(held, longest):
                 recall(best, labels[own]),
                 np.mean(best == labels[own]),
                 np.mean(found.max(1)),
-                calibration_error(found, labels[own]),
+                calibration_error(found.max(1), best == labels[own]),
             )
             print(f"| {source} | {kind} | {own.sum()} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |")
 
@@ -167,9 +168,7 @@ def main():
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--topics", required=True, metavar="FILE", help="JSON lines of text, label and source")
-    parser.add_argument(
-        "--passages", required=True, metavar="FILE", help="JSON lines of context and qas; also .xz"
-    )
+    parser.add_argument("--passages", required=True, metavar="FILE", help="JSON lines with a context; also .xz")
     parser.add_argument("--out", required=True, metavar="DIR", help="the model")
     parser.add_argument("--embedding", metavar="DIR", help="an embedding model; default: libbertqa's")
     parser.add_argument("--state", metavar="DIR", help="where vectors are kept; default: OUT-state")

@@ -3,58 +3,56 @@
 
 usage: round_matrices.py HF_DIR INT8_DIR DATA.jsonl[.xz] [--texts N]
 
-INT8_DIR is what `bertqa quantize HF_DIR INT8_DIR` wrote; its model.safetensors is changed in place: the same scales,
-other integers. `bertqa quantize` rounds each weight to the nearest step. Here the columns of a matrix are rounded one
-after the other, and what a column's rounding changes in the outputs is taken out of the columns that are still to come
-(GPTQ: Frantar et al. 2023), by the second moments of the activations of the first N different paragraphs ("context") of
-DATA, as the layers already rounded give them. Then each bias takes over what is left of the mean change of its output.
+INT8_DIR is what `bertqa quantize HF_DIR INT8_DIR` wrote; its model.safetensors is replaced: the same scales, other
+integers. `bertqa quantize` rounds each weight to the nearest step. This program rounds the columns of a matrix one
+after the other, and changes the columns that are still to come so that they make up for the rounding (GPTQ: Frantar et
+al. 2023). For this it needs the second moments of the activations of N different paragraphs ("context") of DATA, evenly
+spread, which come from the layers that are rounded already. Then each bias takes over what is left of the mean change
+of its output.
 Needs numpy, scipy, safetensors and libbertqa's Python package; for BertModel directories in one file.
 """
 
 import argparse
 import json
+import os
 import pathlib
 
 import numpy
+from safetensors import safe_open
+from safetensors.numpy import load_file
 from scipy.linalg import cholesky, inv
 from scipy.special import erf
 
+from common.averaging import floats, save
 from common.files import contexts
 
 DAMPING = 0.01  # of the mean second moment, added to each: directions that hardly occur in the texts
 
 
 class Weights:
-    """Tensors of a safetensors file, which can be replaced in place."""
+    """Tensors of a model's file, which can be replaced."""
 
-    def __init__(self, path):
-        self.path = path
-        data = path.read_bytes()
-        size = int.from_bytes(data[:8], "little")
-        self.header = json.loads(data[8 : 8 + size])
-        self.bytes, self.start = bytearray(data), 8 + size
-        self.prefix = "" if "embeddings.word_embeddings.weight" in self.header else "bert."
+    def __init__(self, directory):
+        self.path = os.path.join(directory, "model.safetensors")
+        self.tensors = load_file(self.path)
+        self.prefix = "" if "embeddings.word_embeddings.weight" in self.tensors else "bert."
 
     def __getitem__(self, name):
-        entry = self.header[self.prefix + name]
-        first, end = (self.start + offset for offset in entry["data_offsets"])
-        kind = {"F32": "<f4", "F16": "<f2", "I8": "i1", "I32": "<i4"}[entry["dtype"]]
-        return numpy.frombuffer(bytes(self.bytes[first:end]), kind).reshape(entry["shape"])
+        return self.tensors[self.prefix + name]
 
     def __setitem__(self, name, values):
-        old = self[name]
-        first = self.start + self.header[self.prefix + name]["data_offsets"][0]
-        self.bytes[first : first + old.nbytes] = numpy.ascontiguousarray(values, old.dtype).tobytes()
+        self.tensors[self.prefix + name] = numpy.ascontiguousarray(values, self[name].dtype)
 
     def values(self, name):
         """As F32, scaled where they are int8."""
-        values = self[name].astype("f4")
-        return values * self[f"{name}_scale"][:, None] if self[name].dtype == "i1" else values
+        names = (self.prefix + name, f"{self.prefix}{name}_scale")
+        [values] = floats({each: self.tensors[each] for each in names if each in self.tensors}).values()
+        return values
 
     def write(self):
-        new = self.path.with_suffix(".new")
-        new.write_bytes(self.bytes)
-        new.replace(self.path)
+        with safe_open(self.path, "numpy") as file:
+            metadata = file.metadata()
+        save(self.path, self.tensors, metadata)
 
 
 def rounded(weight, scale, moments):
@@ -168,9 +166,7 @@ def main():
         first, last = (context.tokenize(t, parse_special_tokens=True).ids[0] for t in ("[CLS]", "[SEP]"))
         ids = [[first, *context.tokenize(text).ids[: limit - 2], last] for text in texts]
     print(f"{len(ids)} paragraphs, {sum(map(len, ids))} tokens")
-    model = Rounding(
-        Weights(arguments.exact / "model.safetensors"), Weights(arguments.small / "model.safetensors")
-    )
+    model = Rounding(Weights(arguments.exact), Weights(arguments.small))
     round_all(model, ids, config)
     model.small.write()
 

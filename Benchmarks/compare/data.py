@@ -1,6 +1,6 @@
 """Questions and texts to measure on."""
 
-import json
+from accuracy import records
 
 from .models import ROOT
 
@@ -24,8 +24,7 @@ def multilingual():
     path = ROOT.parent / "shared" / "data" / "multilingual.jsonl"
     if not path.exists():
         return []
-    with open(path, encoding="utf-8") as lines:
-        return [(record["language"], record["text"]) for record in map(json.loads, lines)]
+    return [(record["language"], record["text"]) for record in records(path)]
 
 
 def pairs(path=None):
@@ -33,9 +32,7 @@ def pairs(path=None):
     "context" a line."""
     path = path or (SHARED if SHARED.exists() else None)
     if path:
-        with open(path, encoding="utf-8") as file:
-            rows = [json.loads(line) for line in file]
-        return [(row["question"], row["context"]) for row in rows], path.name
+        return [(row["question"], row["context"]) for row in records(path)], path.name
     questions = (
         "Who was it?",
         "When did it happen?",

@@ -30,11 +30,11 @@ def articles(path, count):
     return article_questions(questions, CHARACTERS, count, random.Random(1))["answerable"] if questions else []
 
 
-def measured(pairs, path, document, count, threads, rounds, log=note):
+def measured(pairs, path, document, count, threads, rounds):
     """Rows {engine, document seconds, article seconds, EM, F1}: one question about `document`, and those about
     articles, of which the time of one is given."""
     questions = articles(path, count)
-    log(f"long documents: {len(document)} characters, and {len(questions)} questions about {CHARACTERS}")
+    note(f"long documents: {len(document)} characters, and {len(questions)} questions about {CHARACTERS}")
     asked = [(question["question"], question["context"]) for question in questions]
     workers = [Worker(name, make, ("int8", threads, 1), threads) for name, make in SUBJECTS.items()]
     for worker in workers:

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 
 import numpy as np
 
@@ -40,19 +39,11 @@ def checkpoint():
     return models.made(models.MADE / "minilm-embedder" / "f32", make)
 
 
-def int8_form():
-    def make(directory):
-        tool = models.ROOT / "build" / "bin" / "bertqa"
-        subprocess.run([tool, "quantize", checkpoint(), directory], check=True, stdout=subprocess.DEVNULL)
-
-    return models.made(models.MADE / "minilm-embedder" / "int8", make)
-
-
 class Libbertqa:
     def __init__(self, precision, threads):
         import bertqa
 
-        path = int8_form() if precision == "int8" else checkpoint()
+        path = models.quantized(checkpoint()) if precision == "int8" else checkpoint()
         self.context = bertqa.Context(path, precision=precision, threads=threads)
 
     def prepare(self, texts):
@@ -89,19 +80,18 @@ SUBJECTS = {
 }
 
 
-def measured(pairs, threads, rounds, count=1000, log=note):
+def measured(pairs, threads, rounds):
     """Rows {engine, threads, texts, texts per second (of processor time on one thread), the least cosine with sentence-transformers fp32}."""
     sentences = [s for paragraph in data.paragraphs(pairs) for s in paragraph.split(". ") if s.strip()]
-    texts = data.spread(list(dict.fromkeys(sentences)), count)
-    log(f"embedding: {len(texts)} sentences, {threads} thread(s)")
-    checkpoint()
-    int8_form()
+    texts = data.spread(list(dict.fromkeys(sentences)), 1000)
+    note(f"embedding: {len(texts)} sentences, {threads} thread(s)")
+    models.quantized(checkpoint())
     workers = []
     for name, (make, precision) in SUBJECTS.items():
         try:
             workers.append(Worker(name, make, (precision, threads), threads))
         except RuntimeError as error:
-            log(f"left out: {error}")
+            note(f"left out: {error}")
     for worker in workers:
         worker.ask("prepare", "texts", (texts,))
     vectors = {worker.name: worker.ask("run", "texts") for worker in workers}

@@ -10,17 +10,17 @@ from .workers import measure, note, start
 LENGTHS = (64, 128, 256, 384)
 
 
-def measured(pairs, context, names, models_, threads_, lengths, rounds, mix, check, log=note):
+def measured(pairs, context, names, models_, threads_, lengths, rounds, mix, check):
     """Rows {model, threads, engine, case: value}: milliseconds by length, windows per second for "8 × 384"
     and "mix", and how near the answers are to f32's."""
     fixed = {length: window_of(length, pairs, context) for length in lengths}
     real, checked = windows(spread(pairs, mix), context), windows(spread(pairs, check), context)
     rows = []
     for model in models_:
-        _prepare_models(model, names, real, log)
+        _prepare_models(model, names, real)
         for threads in threads_:
-            log(f"encoder only: {model}, {threads} thread(s)")
-            workers = start(names, ENGINES, model, threads, log)
+            note(f"encoder only: {model}, {threads} thread(s)")
+            workers = start(names, ENGINES, model, threads)
             found = {
                 worker.name: {"model": model, "threads": threads, "engine": worker.name} for worker in workers
             }
@@ -55,7 +55,7 @@ def measured(pairs, context, names, models_, threads_, lengths, rounds, mix, che
     return rows
 
 
-def _prepare_models(model, names, calibration, log):
+def _prepare_models(model, names, calibration):
     """Makes what is not there yet, outside the workers."""
     models.checkpoint(model)
     models.int8_form(model)
@@ -70,7 +70,7 @@ def _prepare_models(model, names, calibration, log):
             try:
                 makers.get(name, lambda masked: None)(masked)
             except ImportError as error:
-                log(f"left out: {name}: {error}")
+                note(f"left out: {name}: {error}")
                 break
 
 

@@ -98,9 +98,9 @@ SUBJECTS = {
 }
 
 
-def measured(pairs, threads, rounds, log=note):
+def measured(pairs, threads, rounds):
     """Rows {subject, pairs per second, answers equal to the same subject's in f32}."""
-    log(f"end to end: {len(pairs)} pairs, {threads} thread(s)")
+    note(f"end to end: {len(pairs)} pairs, {threads} thread(s)")
     workers = [
         Worker(name, make, (precision, threads, batch), threads)
         for name, (make, precision, batch) in SUBJECTS.items()

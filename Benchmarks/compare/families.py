@@ -94,12 +94,12 @@ def window(length, model):
     return [*first, *choose.choices(words, k=length - len(first) - 1), pieces.index("[SEP]")], length
 
 
-def measured(chosen, threads_, rounds, log=note):
+def measured(chosen, threads_, rounds):
     """Rows {model, threads, engine, tokens: milliseconds}; on one thread processor time."""
     rows = []
     for model in chosen:
         title, lengths = family(model)
-        prepare(model, [window(384, model)] * 4, log)
+        prepare(model, [window(384, model)] * 4)
         engines = dict(ENGINES)
         if kind(model) in OF_TEXTS:
             for name, engine in ENGINES.items():
@@ -109,8 +109,8 @@ def measured(chosen, threads_, rounds, log=note):
             engines["PyTorch fp32"] = (Module, "f32", "transformers")
             names = [name for name in NAMES if name.startswith("libbertqa")] + ["PyTorch fp32"]
         for threads in threads_:
-            log(f"{title}, {threads} thread(s)")
-            workers = start(names, engines, model, threads, log)
+            note(f"{title}, {threads} thread(s)")
+            workers = start(names, engines, model, threads)
             found = {w.name: {"model": model, "threads": threads, "engine": w.name} for w in workers}
             for length in lengths:
                 for worker in workers:
@@ -125,7 +125,7 @@ def measured(chosen, threads_, rounds, log=note):
     return rows
 
 
-def prepare(model, calibration, log):
+def prepare(model, calibration):
     """Makes what is not there yet, outside the workers."""
     models.int8_form(model)
     if kind(model) in OF_TORCH:
@@ -138,7 +138,7 @@ def prepare(model, calibration, log):
         try:
             make()
         except ImportError as error:
-            log(f"left out: {error}")
+            note(f"left out: {error}")
 
 
 def ratios(rows):

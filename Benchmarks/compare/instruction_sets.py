@@ -42,26 +42,26 @@ ENGINES = engines.ENGINES | {
 ONE, EIGHT = "384", "8 × 384"
 
 
-def measured(pairs, context, rounds, sets=SETS, precisions=PRECISIONS, log=note):
+def measured(pairs, context, rounds, sets=SETS, precisions=PRECISIONS):
     """Rows {isa, precision, engine, "384": milliseconds, "8 × 384": windows per second}; what this CPU or build lacks
     is left out."""
     window = window_of(384, pairs, context)
-    _prepare_models(windows(spread(pairs, 100), context), log)
-    holder = _holder(log)
+    _prepare_models(windows(spread(pairs, 100), context))
+    holder = _holder()
     rows = []
     for isa in sets:
         for precision in precisions:
             if isa in PRECISIONS[precision]:
-                log(f"{isa}, {precision}")
-                workers = _workers(isa, precision, holder, log)
+                note(f"{isa}, {precision}")
+                workers = _workers(isa, precision, holder)
                 rows += [{"isa": isa, "precision": precision, **row} for row in _timed(workers, window, rounds)]
                 for worker in workers:
                     worker.close()
     return rows
 
 
-def _workers(isa, precision, holder, log):
-    own = Worker.able(f"libbertqa {precision}", ENGINES, ("minilm", precision, 1, isa), log)
+def _workers(isa, precision, holder):
+    own = Worker.able(f"libbertqa {precision}", ENGINES, ("minilm", precision, 1, isa))
     if own is None or SETS[isa] is None:
         return [own] if own else []
     environment = dict(zip(VARIABLES, SETS[isa]))
@@ -75,7 +75,7 @@ def _workers(isa, precision, holder, log):
         if isa not in PRECISIONS["bf16"] and name.endswith("bf16"):
             continue
         arguments = ("minilm", ENGINES[name][1], 1)
-        workers.append(Worker.able(name, ENGINES, arguments, log, environment))
+        workers.append(Worker.able(name, ENGINES, arguments, environment))
     return [worker for worker in workers if worker]
 
 
@@ -94,7 +94,7 @@ def _timed(workers, window, rounds):
         yield {"engine": name, ONE: 1000 * seconds, EIGHT: 8 / eight}
 
 
-def _holder(log):
+def _holder():
     """hold.c as a library that holds a process here, or None."""
 
     def make(path):
@@ -107,11 +107,11 @@ def _holder(log):
         subprocess.run(["true"], check=True, env=environment)
         return library
     except (OSError, subprocess.CalledProcessError) as error:
-        log(f"peers are held by their own settings alone: {error}")
+        note(f"peers are held by their own settings alone: {error}")
         return None
 
 
-def _prepare_models(calibration, log):
+def _prepare_models(calibration):
     models.checkpoint("minilm")
     for make in (
         lambda: models.onnx_file("minilm", False),
@@ -123,7 +123,7 @@ def _prepare_models(calibration, log):
         try:
             make()
         except ImportError as error:
-            log(f"left out: {error}")
+            note(f"left out: {error}")
 
 
 def compared(rows):

@@ -1,13 +1,13 @@
 """The models as each engine takes them, made once under build/bench."""
 
 import json
-import pathlib
 import shutil
 import subprocess
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from staged import ROOT, TOOL
+
 MADE = ROOT / "build" / "bench"
 DEFAULT = ROOT / "models" / "qa-minilm-l6"
 
@@ -36,11 +36,16 @@ def int8_form(name):
     if name == "minilm":
         return DEFAULT
 
-    def quantize(directory):
-        tool = ROOT / "build" / "bin" / "bertqa"
-        subprocess.run([tool, "quantize", checkpoint(name), directory], check=True, stdout=subprocess.DEVNULL)
+    return quantized(checkpoint(name))
 
-    return made(MADE / name / "int8", quantize)
+
+def quantized(directory):
+    """The int8 form of a model, beside it."""
+
+    def make(new):
+        subprocess.run([TOOL, "quantize", directory, new], check=True, stdout=subprocess.DEVNULL)
+
+    return made(directory.with_name("int8"), make)
 
 
 def onnx_file(name, masked, int8=False):

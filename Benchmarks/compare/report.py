@@ -8,9 +8,18 @@ from .encoder import LENGTHS
 _ARTICLES = ("article seconds", 3), ("EM", 1), ("F1", 1)
 
 
+def most_threads(results):
+    """The number of threads of the cases that are measured with one number only."""
+    return min(2, results["about"]["processors"])
+
+
+def threads_of(number):
+    return f"{number} thread" + "s" * (number > 1)
+
+
 def table(results):
     """All of a run as Markdown."""
-    about = results["about"]
+    about, most = results["about"], threads_of(most_threads(results))
     out = [
         "# One run of the comparison",
         "",
@@ -22,7 +31,7 @@ def table(results):
         for threads in 1, 2:
             rows = [r for r in results["encoder"] if (r["model"], r["threads"]) == (model, threads)]
             if rows:
-                out += _encoder(rows, f"{title}, {threads} thread" + "s" * (threads > 1))
+                out += _encoder(rows, f"{title}, {threads_of(threads)}")
     for title, lines in families.table(results.get("families", [])):
         out += _lines(title, lines)
     checked = [r for r in results["encoder"] if "answers" in r]
@@ -52,7 +61,7 @@ def table(results):
         out += _lines(title, lines)
     if results.get("end to end"):
         out += _lines(
-            "Text to answers, 2 threads",
+            f"Text to answers, {most}",
             [("pipeline", "pairs/s", "answers equal to its f32")]
             + [
                 (r["engine"], f"{r['pairs per second']:.1f}", f"{r['answers equal']} of {r['pairs']}")
@@ -62,7 +71,7 @@ def table(results):
     if results.get("long documents"):
         rows = results["long documents"]
         out += _lines(
-            f"Long documents, 2 threads: one of {results['document characters']:,} characters; {rows[0]['articles']} "
+            f"Long documents, {most}: one of {results['document characters']:,} characters; {rows[0]['articles']} "
             f"questions about {documents.CHARACTERS:,} characters each",
             [("pipeline", "long document, s", "article, s", "EM", "F1")]
             + [
@@ -191,7 +200,7 @@ def ratios(results):
             ratio = rows[0][key] / best[key] if unit == "/s" else best[key] / rows[0][key]
             found.append(
                 {
-                    "case": "text to answers, 2T, " + key,
+                    "case": f"text to answers, {most_threads(results)}T, {key}",
                     "engine": rows[0]["engine"],
                     "own": rows[0][key],
                     "peer": best["engine"],
@@ -251,7 +260,7 @@ def chart(results):
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="680" height="{height}" font-family="sans-serif" font-size="13">',
         '<rect width="100%" height="100%" fill="#fff"/>',
-        f'<text x="12" y="24" font-size="15" fill="#111">MiniLM-L6, one window of 384 tokens, {threads} threads: '
+        f'<text x="12" y="24" font-size="15" fill="#111">MiniLM-L6, one window of 384 tokens, {threads_of(threads)}: '
         "milliseconds, less is better</text>",
     ]
     for index, row in enumerate(rows):

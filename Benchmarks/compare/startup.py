@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 
+from staged import TOOL
+
 from . import models
 from .engines import ENGINES
 from .workers import note
@@ -25,7 +27,8 @@ NAMES = (
     "CTranslate2 int8",
     "PyTorch fp32",
 )
-FILES = {"OpenVINO int8+bf16": "openvino"}
+# NNCF makes this model, and is not needed to run it.
+IMPORTED = {"OpenVINO int8+bf16": "openvino"}
 
 
 def memory():
@@ -39,7 +42,7 @@ def memory():
 
 def child(name, wait):
     make, precision, package = ENGINES[name]
-    package = FILES.get(name, package)
+    package = IMPORTED.get(name, package)
     began = time.perf_counter()
     importlib.import_module(package)
     if package == "bertqa":
@@ -97,15 +100,17 @@ def _open(name, *arguments):
     )
 
 
-def measured(names, rounds, log=note):
+def measured(names, rounds):
     """Rows {engine, import ms, create ms, create + first answer ms, resident MiB}: medians of fresh processes."""
-    log("start-up and memory")
+    note("start-up and memory")
     samples = {name: [] for name in names}
     for _ in range(rounds):
         for name in names:
             output, _ = _open(name).communicate()
             if output.strip():
                 samples[name].append(json.loads(output.strip().splitlines()[-1]))
+            elif not samples[name]:
+                note(f"left out: {name}")
     return [
         {"engine": name, **{key: statistics.median(sample[key] for sample in found) for key in found[0]}}
         for name, found in samples.items()
@@ -113,10 +118,10 @@ def measured(names, rounds, log=note):
     ]
 
 
-def shared_memory(name, processes=4):
-    """Proportional MiB over import, of one process alone and of several together, each after a 384-token call."""
+def shared_memory(name):
+    """Proportional MiB over import, of one process alone and of four together, each after a 384-token call."""
     totals = []
-    for count in 1, processes:
+    for count in 1, 4:
         children = [_open(name, "wait") for _ in range(count)]
         for process in children:
             process.stdout.readline()
@@ -133,7 +138,7 @@ def shared_memory(name, processes=4):
 
 def tool(rounds):
     """Median milliseconds from starting the command-line tool to its end, one question answered."""
-    command = [models.ROOT / "build" / "bin" / "bertqa", "answer", "--question", QUESTION, "-"]
+    command = [TOOL, "answer", "--question", QUESTION, "-"]
     times = []
     for _ in range(rounds + 1):
         began = time.perf_counter()

@@ -91,24 +91,24 @@ class BlingFire:
 SUBJECTS = {
     "WordPiece": [
         ("libbertqa", Libbertqa, (), "bertqa"),
-        ("tokenizers 0.23.3", HuggingFace, (), "tokenizers"),
+        ("tokenizers", HuggingFace, (), "tokenizers"),
         ("BlingFire", BlingFire, (), "blingfire"),
     ],
     "byte-level BPE": [
         ("libbertqa", LibbertqaPipeline, ("byte-level BPE",), "bertqa"),
-        ("tokenizers 0.23.3", HuggingFacePipeline, ("byte-level BPE",), "tokenizers"),
+        ("tokenizers", HuggingFacePipeline, ("byte-level BPE",), "tokenizers"),
     ],
     "Unigram": [
         ("libbertqa", LibbertqaPipeline, ("Unigram",), "bertqa"),
-        ("tokenizers 0.23.3", HuggingFacePipeline, ("Unigram",), "tokenizers"),
+        ("tokenizers", HuggingFacePipeline, ("Unigram",), "tokenizers"),
     ],
 }
 
 
-def measured(languages, rounds, log=note):
+def measured(languages, rounds):
     """Rows {kind, engine, language, MB/s, texts with the ids of `tokenizers`}; languages: {name: texts}. The kinds of
     tokenizers that remember what they split have rows for the first pass over the texts, too."""
-    log("tokenizer alone")
+    note("tokenizer alone")
     rows = []
     for kind, subjects in SUBJECTS.items():
         workers = []
@@ -117,7 +117,7 @@ def measured(languages, rounds, log=note):
                 try:
                     workers.append(Worker(name, make, arguments, 1))
                 except RuntimeError as error:
-                    log(f"left out: {error}")
+                    note(f"left out: {error}")
         for language, texts in languages.items():
             rows += _rows(kind, workers, language, texts, rounds)
         for worker in workers:
@@ -131,7 +131,7 @@ def _rows(kind, workers, language, texts, rounds):
     for worker in workers:
         worker.ask("prepare", language, (texts,))
         ids[worker.name] = worker.ask("ids", language)
-    reference = ids["tokenizers 0.23.3"]
+    reference = ids["tokenizers"]
     passes = {kind: False} if kind == "WordPiece" else {kind: False, f"{kind}, first pass": True}
     return [
         {

@@ -10,11 +10,10 @@ import time
 import traceback
 
 
-def _serve(connection, make, arguments, quiet):
-    if quiet:  # some engines print
-        sink = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(sink, 1)
-        os.dup2(sink, 2)
+def _serve(connection, make, arguments):
+    sink = os.open(os.devnull, os.O_WRONLY)  # some engines print
+    os.dup2(sink, 1)
+    os.dup2(sink, 2)
     prepared = {}
     try:
         subject = make(*arguments)
@@ -45,15 +44,15 @@ def _serve(connection, make, arguments, quiet):
 
 
 class Worker:
-    def __init__(self, name, make, arguments, threads, quiet=True, environment=None):
+    def __init__(self, name, make, arguments, threads, environment=None):
         """`environment`: variables of this worker's process alone."""
-        self.name, self.samples = name, []
+        self.name = name
         for variable in "OMP_NUM_THREADS", "RAYON_NUM_THREADS":
             os.environ[variable] = str(threads)
         os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's threads would spin beside the engine's
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
-        self.process = context.Process(target=_serve, args=(other, make, arguments, quiet), daemon=True)
+        self.process = context.Process(target=_serve, args=(other, make, arguments), daemon=True)
         before = dict(os.environ)
         os.environ.update(environment or {})
         try:
@@ -65,16 +64,16 @@ class Worker:
         self._receive()
 
     @classmethod
-    def able(cls, name, engines, arguments, log, environment=None):
+    def able(cls, name, engines, arguments, environment=None):
         """The worker of an engine that is installed and loads, or None. arguments: model, precision, threads, …"""
         make, _, package = engines[name]
         if importlib.util.find_spec(package) is None:
-            log(f"{name}: {package} is not installed")
+            note(f"{name}: {package} is not installed")
             return None
         try:
             return cls(name, make, arguments, arguments[2], environment=environment)
         except RuntimeError as error:
-            log(f"left out: {error}")
+            note(f"left out: {error}")
             return None
 
     def _receive(self):
@@ -95,9 +94,9 @@ class Worker:
         self.process.join()
 
 
-def start(names, engines, model, threads, log):
+def start(names, engines, model, threads):
     """The workers of those engines that are installed and load."""
-    workers = [Worker.able(name, engines, (model, engines[name][1], threads), log) for name in names]
+    workers = [Worker.able(name, engines, (model, engines[name][1], threads)) for name in names]
     return [worker for worker in workers if worker]
 
 

@@ -8,7 +8,7 @@ import torch
 
 
 class AdversarialEmbeddings:
-    """Moves what a layer of word embeddings gives, each window's [length, hidden] by a vector of norm `size`."""
+    """Moves the output of a layer of word embeddings, each window's [length, hidden] by a vector of norm `size`."""
 
     def __init__(self, layer: torch.nn.Module, size: float):
         self.size = size
@@ -23,7 +23,7 @@ class AdversarialEmbeddings:
             self._output = output
 
     def move(self, offsets=None) -> None:
-        """From now on along the gradient of the last backward pass. offsets: of windows that lie end to end."""
+        """Moves the output along the gradient of the last backward pass, until `rest`. offsets: of packed windows."""
         gradient, self._output = self._output.grad, None
         if offsets is None:
             squares = gradient.square().sum((1, 2), keepdim=True)
@@ -35,5 +35,5 @@ class AdversarialEmbeddings:
         self._move = self.size * gradient / squares.sqrt().clamp_min(1e-12)
 
     def rest(self) -> None:
-        """From now on not at all."""
+        """Leaves the output as it is."""
         self._move = None

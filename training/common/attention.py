@@ -1,9 +1,11 @@
 """Attention that is quick on a CPU."""
 
 import torch
-from transformers import AttentionInterface, AttentionMaskInterface, AutoConfig
+from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
+
+from .models import family
 
 
 def f32_attention(module, query, key, value, attention_mask, **keywords):
@@ -25,6 +27,6 @@ AttentionMaskInterface.register("sdpa_f32", sdpa_mask)
 
 def implementation(device: torch.device, directory: str) -> str:
     """Returns the `attn_implementation` for `from_pretrained`: of MPNet, transformers has only the plain one."""
-    if AutoConfig.from_pretrained(directory).model_type == "mpnet":
+    if family(directory) == "mpnet":
         return "eager"
     return "sdpa_f32" if device.type == "cpu" else "sdpa"

@@ -1,16 +1,16 @@
-"""Checkpoints on disk, without torch: averaged, and with a temperature in their output layer."""
+"""Checkpoints on disk, without torch: averaged, with a temperature in their output layer, and written."""
 
 import os
-from typing import Dict, Sequence
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 HEADS = ("qa_outputs.weight", "qa_outputs.bias", "classifier.weight", "classifier.bias")
 
 
 def averaged(paths: Sequence[str]) -> Dict[str, np.ndarray]:
-    """The mean of checkpoints with the same tensors, in f32. Late ones of a run are near enough to be better so."""
+    """The mean of checkpoints with the same tensors, in f32. That of the late ones of a run is better than each."""
     total = floats(load_file(paths[0]))
     for path in paths[1:]:
         _add(total, path, 1.0)
@@ -19,12 +19,27 @@ def averaged(paths: Sequence[str]) -> Dict[str, np.ndarray]:
 
 def mixed(tensors: Dict[str, np.ndarray], mix: Sequence[str]) -> Dict[str, np.ndarray]:
     """The weighted mean with other models, fine-tuned from the same checkpoint, each as DIR=SHARE."""
-    pairs = [item.rpartition("=") for item in mix]
-    rest = 1 - sum(float(share) for _, _, share in pairs)
+    others = shares(mix)
+    rest = 1 - sum(share for _, share in others)
     total = {name: np.float32(rest) * value for name, value in tensors.items()}
-    for directory, _, share in pairs:
-        _add(total, os.path.join(directory, "model.safetensors"), float(share))
+    for path, share in others:
+        _add(total, path, share)
     return total
+
+
+def shares(mix: Sequence[str]) -> List[Tuple[str, float]]:
+    """(file, share) of each DIR=SHARE of --mix; SystemExit if there is no such file or share."""
+    found = []
+    for item in mix:
+        directory, _, share = item.rpartition("=")
+        path = os.path.join(directory, "model.safetensors")
+        try:
+            found.append((path, float(share)))
+        except ValueError:
+            raise SystemExit(f"--mix: {item} is not DIR=SHARE") from None
+        if not os.path.exists(path):
+            raise SystemExit(f"--mix: there is no {path}")
+    return found
 
 
 def _add(total: Dict[str, np.ndarray], path: str, share: float) -> None:
@@ -50,3 +65,10 @@ def floats(tensors: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
 def with_temperature(tensors: Dict[str, np.ndarray], temperature: float) -> Dict[str, np.ndarray]:
     """The output layer divided by the temperature: logits, scores and gaps shrink by it, whatever runs the model."""
     return {name: value / np.float32(temperature) if name in HEADS else value for name, value in tensors.items()}
+
+
+def save(path: str, tensors: Dict[str, np.ndarray], metadata: Optional[Dict[str, str]] = None) -> None:
+    """Writes the whole file or nothing, for all to read: safetensors makes it the owner's alone."""
+    save_file(tensors, path + ".part", metadata)
+    os.chmod(path + ".part", 0o644)
+    os.replace(path + ".part", path)

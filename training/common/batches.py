@@ -4,6 +4,15 @@ import random
 from typing import Dict, List, Sequence
 
 
+def source_weights(pairs: Sequence[str], sources: Sequence[str]) -> Dict[str, float]:
+    """{source: weight} of --weight SOURCE=W. SystemExit if one is not among `sources`."""
+    weights = {source: float(weight) for source, _, weight in (pair.rpartition("=") for pair in pairs)}
+    unknown = set(weights) - set(sources)
+    if unknown:
+        raise SystemExit(f"--weight: no such source: {', '.join(sorted(unknown))}")
+    return weights
+
+
 def balanced_order(sources: Sequence[str], weights: Dict[str, float], passes: float, seed: int) -> List[int]:
     """Indices of `sources`, each source spread evenly over the whole.
 

@@ -19,16 +19,14 @@ class ByteDropout(torch.nn.Module):
 
 
 def use_byte_dropout(model, p: float) -> None:
-    """Put it in the place of every dropout of a model but that of attention weights. The model was made with p = 0."""
+    """Replaces every dropout of a model that was made with p = 0, except that of attention weights."""
     if not p:
         return
     for module in model.modules():
+        # BERT's attention weights, and MPNet's.
+        is_attention = hasattr(module, "query") or hasattr(module, "q")
         for name, child in module.named_children():
-            if (
-                name == "dropout"
-                and isinstance(child, torch.nn.Dropout)
-                and child.p == 0.0
-                and not hasattr(module, "query")  # BERT's attention weights
-                and not hasattr(module, "q")  # MPNet's
-            ):
-                setattr(module, name, ByteDropout(p))
+            # The second name is ALBERT's, in its attention.
+            if name == "dropout" and not is_attention or name == "output_dropout":
+                if isinstance(child, torch.nn.Dropout) and child.p == 0.0:
+                    setattr(module, name, ByteDropout(p))

@@ -1,5 +1,6 @@
 """Model directories: their tokenizer, written as Hugging Face does, and quantised by the command-line tool."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -7,13 +8,16 @@ import subprocess
 from typing import Dict, Tuple
 
 import numpy as np
-from safetensors.numpy import save_file
 from tokenizers import BertWordPieceTokenizer, Tokenizer
 
+from .averaging import save
+
+# The families whose attention and dropout training sets.
+FAMILIES = ("albert", "bert", "camembert", "electra", "mobilebert", "mpnet", "roberta", "xlm-roberta")
 FILES = ("config.json", "vocab.txt", "tokenizer.json", "tokenizer_config.json")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# This checkout's command-line tool.
-TOOL = os.path.join(ROOT, "build", "bin", "bertqa")
+# The command-line tool of $BERTQA_PREFIX, by default of this checkout.
+TOOL = os.path.join(os.environ.get("BERTQA_PREFIX") or os.path.join(ROOT, "build"), "bin", "bertqa")
 
 
 def load_tokenizer(directory: str) -> Tokenizer:
@@ -25,16 +29,26 @@ def load_tokenizer(directory: str) -> Tokenizer:
         tokenizer = BertWordPieceTokenizer(os.path.join(directory, "vocab.txt"))._tokenizer
     tokenizer.no_padding()
     tokenizer.no_truncation()
+    # In a text they are text, as the library reads it.
+    tokenizer.encode_special_tokens = True
     return tokenizer
+
+
+def family(directory: str) -> str:
+    """The family of a directory's model, as transformers names it; SystemExit if it is not one of FAMILIES."""
+    from transformers import AutoConfig
+
+    name = AutoConfig.from_pretrained(directory).model_type
+    if name not in FAMILIES:
+        raise SystemExit(f"{directory}: a model of the family {name}, not of {', '.join(FAMILIES)}")
+    return name
 
 
 def architecture(directory: str, task: str) -> str:
     """The name of the model of a directory's family for a task of transformers, such as "TOKEN_CLASSIFICATION"."""
-    from transformers import AutoConfig
     from transformers.models.auto import modeling_auto
 
-    names = getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING_NAMES")
-    return names[AutoConfig.from_pretrained(directory).model_type]
+    return getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING_NAMES")[family(directory)]
 
 
 def frame(tokenizer: Tokenizer) -> Tuple[int, int]:
@@ -43,19 +57,19 @@ def frame(tokenizer: Tokenizer) -> Tuple[int, int]:
     return first, last
 
 
-def numbers_in(theirs: Tokenizer, ours: Tokenizer) -> np.ndarray:
-    """The numbers in `theirs` of the pieces of `ours`, by their own; -1 for those that it lacks."""
+def ids_in(theirs: Tokenizer, ours: Tokenizer) -> np.ndarray:
+    """The id in `theirs` of each id of `ours`, by its piece; -1 where `theirs` lacks the piece."""
     pieces = ours.get_vocab()
     table = np.full(max(pieces.values()) + 1, -1, np.int64)
-    for piece, number in pieces.items():
+    for piece, id in pieces.items():
         other = theirs.token_to_id(piece)
         if other is not None:
-            table[number] = other
+            table[id] = other
     return table
 
 
 def translated(ids: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """The numbers that a teacher has for ids. table: see `numbers_in`."""
+    """A teacher's ids for ours. table: see `ids_in`."""
     found = table[ids]
     if (found < 0).any():
         raise SystemExit(
@@ -81,9 +95,29 @@ def write_model(directory: str, tensors: Dict[str, np.ndarray], init: str, archi
     with open(path, "w", encoding="utf-8") as file:
         json.dump(config, file, indent=2)
         file.write("\n")
-    save_file({name: np.ascontiguousarray(value, np.float16) for name, value in sorted(tensors.items())},
-              os.path.join(directory, "model.safetensors"), {"format": "pt"})  # fmt: skip
-    os.chmod(os.path.join(directory, "model.safetensors"), 0o644)
+    halves = {name: np.ascontiguousarray(value, np.float16) for name, value in sorted(tensors.items())}
+    save(os.path.join(directory, "model.safetensors"), halves, {"format": "pt"})
+
+
+def check_replaceable(directory: str) -> None:
+    """SystemExit if `replacing` would remove something that is no model."""
+    if (
+        os.path.isdir(directory)
+        and os.listdir(directory)
+        and not os.path.exists(os.path.join(directory, "config.json"))
+    ):
+        raise SystemExit(f"--out: {directory} is not a model, and is not replaced by one")
+
+
+@contextlib.contextmanager
+def replacing(directory: str):
+    """A name for a new directory, which takes the place of `directory` when it is complete."""
+    new = directory.rstrip("/") + ".part"
+    shutil.rmtree(new, ignore_errors=True)
+    yield new
+    if os.path.isdir(directory):
+        shutil.rmtree(directory)
+    os.rename(new, directory)
 
 
 def quantize(tool, source, destination, *options) -> str:

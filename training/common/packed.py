@@ -25,7 +25,7 @@ def available() -> bool:
 
 @functools.lru_cache(maxsize=None)
 def library():
-    """packed.c, compiled for this CPU; None where that fails. torch's OpenMP is loaded already, and so is the one."""
+    """packed.c, compiled for this CPU; None where that fails. It shares the OpenMP library that torch has loaded."""
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, "packed.so")
         command = [

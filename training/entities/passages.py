@@ -1,9 +1,9 @@
 """Sentences of passages, which a teacher labels."""
 
 import random
-import re
 from typing import List, Sequence
 
+from common.files import split_sentences
 from qa.examples import read_examples
 
 # Sentences of other lengths, in characters, are headings and lists, or too long for a window of the training.
@@ -18,7 +18,7 @@ def sentences(paths: Sequence[str], count: int, seed: int) -> List[str]:
     choose.shuffle(passages)
     result: List[str] = []
     for passage in passages:
-        parts = [part for part in re.split(r"(?<=[.!?])\s+(?=[A-Z])", passage) if len(part) in LENGTHS]
+        parts = [part for part in split_sentences(passage) if len(part) in LENGTHS]
         result += choose.sample(parts, min(OF_A_PASSAGE, len(parts)))
         if len(result) >= count:
             break

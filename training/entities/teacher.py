@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 from transformers import AutoModelForTokenClassification
 
 from common import attention
-from common.models import frame, load_tokenizer, numbers_in, translated
+from common.models import frame, ids_in, load_tokenizer, translated
 
 from .examples import Window
 
@@ -24,13 +24,13 @@ def teacher_probabilities(
     order = sorted(range(len(windows)), key=lambda index: len(windows[index].ids))
     for directory in directories:
         theirs = load_tokenizer(directory)
-        table = numbers_in(theirs, ours)
+        table = ids_in(theirs, ours)
         table[list(frame(ours))] = frame(theirs)
         model = AutoModelForTokenClassification.from_pretrained(
             directory, dtype=torch.float32, attn_implementation=attention.implementation(device, directory)
         )
         model = model.to(device).eval()
-        if [model.config.id2label[i] for i in range(len(labels))] != list(labels):
+        if [label for _, label in sorted(model.config.id2label.items())] != list(labels):
             raise SystemExit(f"--teacher: {directory} has other labels than --data: {', '.join(labels)}")
         for first in range(0, len(order), BATCH):
             batch = order[first : first + BATCH]

@@ -1,8 +1,6 @@
 """The training loop: minutes on two cores, so a run is not resumed."""
 
 import os
-import random
-import signal
 import sys
 from typing import Dict, List, Sequence
 
@@ -16,7 +14,7 @@ from common import attention
 from common.averaging import averaged
 from common.batches import padded_length
 from common.dropout import use_byte_dropout
-from common.schedule import learning_rate
+from common.schedule import learning_rate, parameter_groups
 
 from .examples import IGNORED, Window
 from .teacher import teacher_probabilities
@@ -32,7 +30,6 @@ def trained(
     tokenizer: that of the examples.
     """
     torch.manual_seed(arguments.seed)
-    random.seed(arguments.seed)
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
@@ -48,23 +45,7 @@ def trained(
         attn_implementation=attention.implementation(device, arguments.init),
     ).to(device)
     use_byte_dropout(model, arguments.dropout)
-    matrices = [p for p in model.parameters() if p.ndim > 1]
-    vectors = [p for p in model.parameters() if p.ndim <= 1]
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": matrices, "weight_decay": arguments.weight_decay},
-            {"params": vectors, "weight_decay": 0.0},
-        ],
-        lr=0.0,
-        eps=1e-6,
-    )
-    stopped = False
-
-    def stop(*_):
-        nonlocal stopped
-        stopped = True
-
-    signal.signal(signal.SIGTERM, stop)
+    optimizer = torch.optim.AdamW(parameter_groups(model, arguments.weight_decay), lr=0.0, eps=1e-6)
     model.train()
     snapshots: List[str] = []
     total = 0.0
@@ -95,13 +76,11 @@ def trained(
             )
             total = 0.0
         late = done > len(batches) * 2 // 3 and done % max(1, len(batches) // 3 // arguments.average) == 0
-        if late or done == len(batches) or stopped:
+        if late or done == len(batches):
             snapshots.append(os.path.join(arguments.state, f"weights-{done:06d}.safetensors"))
             save_file(
                 {name: value.cpu().contiguous() for name, value in model.state_dict().items()}, snapshots[-1]
             )
-        if stopped:
-            break
     return averaged(snapshots[-arguments.average :])
 
 

@@ -1,1 +1,1 @@
-"""The parts of finetune_qa.py. Only `training` and `tokenized` need torch, tokenizers or NumPy."""
+"""The parts of finetune_qa.py, calibrate_qa.py and hard_negatives.py."""

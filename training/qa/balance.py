@@ -33,13 +33,13 @@ def balance(rows: Iterable[Tuple[str, bool]]) -> List[Tuple[str, int, int]]:
     return [(name, *counts[name]) for name in sorted(counts)]
 
 
-def one_sided(table: Sequence[Tuple[str, int, int]], min_share: float = MIN_SHARE) -> List[str]:
-    """Kinds of which less than `min_share` is answerable, or unanswerable: a model would learn the kind, not to
+def one_sided(table: Sequence[Tuple[str, int, int]]) -> List[str]:
+    """Kinds of which less than MIN_SHARE is answerable, or unanswerable: a model would learn the kind, not to
     read."""
     return [
         name
         for name, answerable, unanswerable in table
-        if min(answerable, unanswerable) < min_share * (answerable + unanswerable)
+        if min(answerable, unanswerable) < MIN_SHARE * (answerable + unanswerable)
     ]
 
 

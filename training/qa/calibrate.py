@@ -5,15 +5,18 @@ import collections
 import json
 import math
 import os
+import pathlib
 import random
 import sys
 import tempfile
+
+from common.files import digest
 
 from . import calibration, chances
 
 # The temperature is chosen on about so many answerable questions: each trial answers them all.
 TRIAL_QUESTIONS = 400
-# A slope of next to nothing: each half of the probability is the share of the softmax over spans.
+# A slope of next to nothing: every probability is half of the best span's share of the softmax.
 SHARE_ALONE = chances.Chances(slope=1e-6, midpoint=0.0, rise=0.0)
 
 # A source's questions, each with another of its passages.
@@ -41,10 +44,15 @@ def calibrate(directory, sets, options, tools) -> Calibrated:
     answerable = [question for question in questions if question["answers"]]
 
     with tempfile.TemporaryDirectory() as scratch:
+        # What settles a row besides the question and the temperature.
+        files = (path for path in sorted(pathlib.Path(directory).iterdir()) if path.name != "config.json")
+        key = digest(*filter(pathlib.Path.is_file, files), options.precision) if options.rows else ""
 
         def rows_of(temperature, name, part):
             """Measured, with the share of the softmax as probability; gaps as they are."""
-            kept = options.rows and os.path.join(options.rows, f"{name}-{temperature:.3f}.jsonl")
+            kept = options.rows and os.path.join(
+                options.rows, f"{name}-{temperature:.3f}-{digest(key, part)}.jsonl"
+            )
             if kept and os.path.exists(kept):
                 return read_rows(kept, accuracy.Measured)
             path = os.path.join(scratch, f"{temperature:.6f}")
@@ -100,6 +108,18 @@ def calibrate(directory, sets, options, tools) -> Calibrated:
     return Calibrated(threshold, found, temperature, share, final, honest, long)
 
 
+def read_sets(paths, options, accuracy) -> list:
+    """[(name, questions)] of files; SystemExit if `calibrate` cannot do with them."""
+    sets = [(os.path.basename(path).split(".")[0], accuracy.read(path)) for path in paths]
+    if len({name for name, _ in sets}) < len(sets):
+        raise SystemExit("--dev: two files have the same name, by which the tables tell them apart")
+    if options.threshold is None and len({bool(question["answers"]) for _, part in sets for question in part}) < 2:
+        raise SystemExit(
+            "--dev: all questions have answers, or none has: set the --threshold, or add the other kind"
+        )
+    return sets
+
+
 def sampled(questions, count, generator) -> list:
     """At most `count` answerable questions of each source, and the file's share of unanswerable ones, in their order."""
     kinds: dict = {}
@@ -138,11 +158,8 @@ def read_rows(path, kind) -> list:
 
 
 def write_rows(path, rows) -> None:
-    """Writes all rows or none."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
-    os.replace(path + ".new", path)
+    replace(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def members(threshold, found, temperature) -> dict:
@@ -181,9 +198,14 @@ def set_own(directory, **changes) -> None:
 
 def write(directory, config) -> None:
     """Writes config.json as the library does."""
-    with open(os.path.join(directory, "config.json"), "w", encoding="utf-8") as file:
-        json.dump(config, file, indent=2)
-        file.write("\n")
+    replace(os.path.join(directory, "config.json"), json.dumps(config, indent=2) + "\n")
+
+
+def replace(path, text) -> None:
+    """Writes the whole file or nothing."""
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
 
 
 def add_options(parser) -> None:

@@ -9,6 +9,10 @@ from typing import Callable, List, Optional, Sequence, Tuple
 
 # Nats; a probability of 0 or 1 that is wrong costs this much.
 WORST_LOSS = 20.0
+# Of the expected calibration error.
+BINS = 15
+# The steps in which a temperature is looked for.
+RATIO, LIMIT = 1.15, 12
 
 
 def balanced_threshold(rows: Sequence) -> Tuple[float, float]:
@@ -72,13 +76,12 @@ def calibration_error(
     probabilities: Sequence[float],
     outcomes: Sequence[float],
     weights: Optional[Sequence[float]] = None,
-    bins: int = 15,
 ) -> float:
     """Expected calibration error: the mean distance of probability and frequency over bins of equal width."""
     weights = weights or [1.0] * len(probabilities)
-    sums = [0.0] * bins
+    sums = [0.0] * BINS
     for probability, outcome, weight in zip(probabilities, outcomes, weights):
-        sums[min(bins - 1, int(probability * bins))] += weight * (probability - outcome)
+        sums[min(BINS - 1, int(probability * BINS))] += weight * (probability - outcome)
     return sum(map(abs, sums)) / sum(weights)
 
 
@@ -101,20 +104,20 @@ def log_loss(probabilities: Sequence[float], outcomes: Sequence[float]) -> float
     return total / len(probabilities)
 
 
-def best_temperature(loss: Callable[[float], float], ratio: float = 1.15, limit: int = 12) -> float:
-    """The temperature with the lowest loss, from 1 in steps of `ratio`; `loss` is called once for each."""
+def best_temperature(loss: Callable[[float], float]) -> float:
+    """The temperature with the lowest loss, from 1 in up to LIMIT steps of RATIO; `loss` is called once for each."""
     known = {0: loss(1.0)}
 
     def at(step: int) -> float:
         if step not in known:
-            known[step] = loss(ratio**step)
+            known[step] = loss(RATIO**step)
         return known[step]
 
     step = 0
     direction = 1 if at(1) < at(0) else -1
-    while abs(step) < limit and at(step + direction) < at(step):
+    while abs(step) < LIMIT and at(step + direction) < at(step):
         step += direction
-    return ratio**step
+    return RATIO**step
 
 
 def risk_coverage(rows: Sequence) -> List[Tuple[float, float]]:

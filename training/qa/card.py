@@ -10,19 +10,18 @@ from . import calibration, chances
 from .calibrate import PAIRED
 from .curve import svg
 
-Facts = collections.namedtuple("Facts", "steps temperature quantized calibrated measured")
+Facts = collections.namedtuple("Facts", "steps temperature calibrated measured")
 Facts.__doc__ = """The results of export.
 
-steps: of the averaged snapshots. quantized: what `bertqa quantize` printed. calibrated: see calibrate.py. measured:
-{precision: [(set, rows)]}.
+steps: of the averaged snapshots. calibrated: see calibrate.py. measured: {precision: [(set, rows)]}.
 """
 CURVE = "risk-coverage.svg"
 
 
-def write(arguments, facts, accuracy) -> None:
-    """Writes the card and the picture into arguments.out."""
-    write_curve(arguments.out, facts.measured["int8"])
-    with open(os.path.join(arguments.out, "MODEL_CARD.md"), "w", encoding="utf-8") as file:
+def write(directory, arguments, facts, accuracy) -> None:
+    """Writes the card and the picture of the model in `directory`, which will be arguments.out."""
+    write_curve(directory, facts.measured["int8"])
+    with open(os.path.join(directory, "MODEL_CARD.md"), "w", encoding="utf-8") as file:
         file.write(text(arguments, facts, accuracy))
 
 
@@ -35,8 +34,8 @@ def write_curve(directory, sets) -> None:
 
 def text(arguments, facts, accuracy) -> str:
     """The card. A person adds architecture, limits and licences, which the program does not know."""
-    settings = [name for name in ("passes", "learning_rate", "floor", "warmup_steps", "dropout", "attention_dropout",
-                                  "weight_decay", "batch_tokens", "max_length", "overlap", "seed")]  # fmt: skip
+    settings = ("passes", "learning_rate", "floor", "warmup_steps", "dropout", "attention_dropout", "weight_decay",
+                "batch_tokens", "max_length", "overlap", "seed")  # fmt: skip
     parts = [
         f"# {os.path.basename(os.path.abspath(arguments.out))}: question answering",
         "Made by `training/finetune_qa.py`:",

@@ -34,7 +34,7 @@ def logistic(
                 for j in range(size):
                     hessian[i][j] += weight * chance * (1 - chance) * x[i] * x[j]
         step = solved(hessian, gradient)
-        # Half a step at most where the curve is flat, so that no step goes astray.
+        # No step is longer than 2: where the curve is flat, Newton's leads too far.
         length = max(map(abs, step))
         beta = [b + s * min(1.0, 2 / length if length else 1.0) for b, s in zip(beta, step)]
         if length < 1e-9:
@@ -58,7 +58,8 @@ def solved(matrix: List[List[float]], vector: List[float]) -> List[float]:
 
 def sigmoid(x: float) -> float:
     """1 / (1 + e^-x), without overflow."""
-    return 1 / (1 + math.exp(-x)) if x > 0 else 1 - 1 / (1 + math.exp(x)) if x > -700 else 0.0
+    small = math.exp(-abs(x))
+    return (1 if x > 0 else small) / (1 + small)
 
 
 def fitted_rise(sizes: Sequence[Sequence], share: float) -> float:

@@ -1,5 +1,6 @@
 """The risk-coverage curve as an SVG picture, for the model card."""
 
+import html
 from typing import Dict, List, Sequence, Tuple
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 640, 400, 56, 16, 16, 48
@@ -26,7 +27,9 @@ def svg(curves: Dict[str, Sequence[Tuple[float, float]]]) -> str:
         color = COLORS[index % len(COLORS)]
         points = " ".join("{},{}".format(*place(*point)) for point in thinned(curve))
         lines.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2"/>')
-        lines.append(f'<text x="{LEFT + 12}" y="{TOP + 18 + 18 * index}" fill="{color}">{name}</text>')
+        lines.append(
+            f'<text x="{LEFT + 12}" y="{TOP + 18 + 18 * index}" fill="{color}">{html.escape(name)}</text>'
+        )
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
@@ -37,8 +40,8 @@ def place(coverage: float, risk: float) -> Tuple[float, float]:
     return round(x, 1), round(y, 1)
 
 
-def thinned(curve: Sequence[Tuple[float, float]], count: int = 200) -> List[Tuple[float, float]]:
-    """At most about `count` of the points, the last among them."""
-    step = max(1, len(curve) // count)
+def thinned(curve: Sequence[Tuple[float, float]]) -> List[Tuple[float, float]]:
+    """At most 400 of the points, and the last one."""
+    step = max(1, len(curve) // 200)
     points = list(curve[::step])
     return points if points[-1] == curve[-1] else [*points, curve[-1]]

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Iterator, List, Optional, Tuple
 
-from common.files import opened
+from common.files import opened, records
 
 ARTICLES = ("a ", "an ", "the ")
 
@@ -66,11 +66,11 @@ def with_article(context: str, answer: Tuple[int, int]) -> Tuple[int, int]:
 
 
 def _questions(path: str) -> Iterator[Tuple[str, dict, str]]:
-    with opened(path) as file:
-        if path.removesuffix(".xz").endswith(".json"):
-            paragraphs = (part for article in json.load(file)["data"] for part in article["paragraphs"])
-        else:
-            paragraphs = (json.loads(line) for line in file if line.strip())
-        for paragraph in paragraphs:
-            for question in paragraph.get("qas", [paragraph]):
-                yield paragraph["context"], question, question.get("source", paragraph.get("source", path))
+    if path.removesuffix(".xz").endswith(".json"):
+        with opened(path) as file:
+            paragraphs = [part for article in json.load(file)["data"] for part in article["paragraphs"]]
+    else:
+        paragraphs = records(path)
+    for paragraph in paragraphs:
+        for question in paragraph.get("qas", [paragraph]):
+            yield paragraph["context"], question, question.get("source", paragraph.get("source", path))

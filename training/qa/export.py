@@ -1,21 +1,17 @@
 """From snapshots of the weights to a model directory for libbertqa: averaged, mixed, calibrated, quantised, measured."""
 
 import os
-import shutil
 
 from common.averaging import averaged, mixed, with_temperature
 from common.checkpoints import snapshots, step_of
-from common.models import architecture, quantize, write_model
+from common.models import architecture, quantize, replacing, write_model
 
 from . import calibrate, card
-from .tools import tools
 
 
-def export(arguments) -> None:
-    """Writes arguments.out, and its F16 form to STATE/averaged."""
-    modules = tools()
+def export(arguments, sets, modules) -> None:
+    """Writes arguments.out, and its F16 form to STATE/averaged. sets, modules: see `calibrate`."""
     bertqa, accuracy, _ = modules
-    sets = [(os.path.basename(path).split(".")[0], accuracy.read(path)) for path in arguments.dev]
     paths = snapshots(arguments.state)[-arguments.average :]
     if not paths:
         raise SystemExit(f"{arguments.state}: no weights-STEP.safetensors, nothing was trained")
@@ -24,15 +20,14 @@ def export(arguments) -> None:
 
     source = os.path.join(arguments.state, "averaged")
     write_model(source, tensors, arguments.init, architecture(arguments.init, "QUESTION_ANSWERING"))
-    if os.path.isdir(arguments.out):
-        shutil.rmtree(arguments.out)
-    quantized = quantize(arguments.bertqa, source, arguments.out)
-    found = calibrate.calibrate(arguments.out, sets, arguments, modules)
-    calibrate.set_own(source, **calibrate.members(found.threshold, found.chances, found.span_temperature))
 
     def rows_of(directory, precision):
         with bertqa.Context(directory, precision=precision) as context:
             return [(name, accuracy.measured(context, part)) for name, part in sets]
 
-    measured = {"int8": rows_of(arguments.out, "auto"), "f32": rows_of(source, "f32")}
-    card.write(arguments, card.Facts(steps, arguments.temperature, quantized, found, measured), accuracy)
+    with replacing(arguments.out) as new:
+        quantize(arguments.bertqa, source, new)
+        found = calibrate.calibrate(new, sets, arguments, modules)
+        calibrate.set_own(source, **calibrate.members(found.threshold, found.chances, found.span_temperature))
+        measured = {"int8": rows_of(new, "auto"), "f32": rows_of(source, "f32")}
+        card.write(new, arguments, card.Facts(steps, arguments.temperature, found, measured), accuracy)

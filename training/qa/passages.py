@@ -1,6 +1,7 @@
 """The passages of all examples as a collection, and which of them compete for a question."""
 
 import collections
+import itertools
 import re
 from typing import Iterator, List, Sequence
 
@@ -58,7 +59,7 @@ class Collection:
                     for number in candidates
                     if number not in excluded and not any(text in self._lowered[number] for text in known)
                 )
-                yield [number for number, _ in zip(kept, range(count), strict=False)]
+                yield list(itertools.islice(kept, count))
 
 
 def fused(first, second, depth: int) -> List[List[int]]:

@@ -1,9 +1,9 @@
 """Teachers: their logits for the windows that a run reads, computed once and kept."""
 
-import hashlib
 import os
 import sys
 from dataclasses import astuple
+from pathlib import Path
 from typing import List, Sequence
 
 import numpy as np
@@ -11,7 +11,8 @@ import torch
 from tokenizers import Tokenizer
 
 from common.batches import padded_length
-from common.models import load_tokenizer, numbers_in, translated
+from common.files import digest
+from common.models import ids_in, load_tokenizer, translated
 
 from .tokenized import Windows
 from .windows import Layout
@@ -48,7 +49,8 @@ def teacher_logits(arguments, windows: Windows, used: Sequence[int], device, log
     logits: a function of a model directory and `Windows` in its tokens that returns a function of a batch's indices.
     """
     result = TeacherLogits(windows, used)
-    key = hashlib.sha256(repr(arguments.teacher).encode() + result.used.tobytes()).hexdigest()[:12]
+    arrays = (array.tobytes() for array in windows.arrays.values())
+    key = digest(*map(Path, arguments.teacher), *arrays, result.used.tobytes())
     path = os.path.join(arguments.state, f"teacher-{key}.npy")
     if os.path.exists(path):
         return TeacherLogits(windows, used, torch.from_numpy(np.load(path)).to(device))
@@ -71,8 +73,8 @@ def teacher_logits(arguments, windows: Windows, used: Sequence[int], device, log
 
 
 def in_tokens_of(windows: Windows, ours: Tokenizer, theirs: Tokenizer) -> Windows:
-    """The windows for a model with the same word pieces under other numbers, and with its own template."""
-    table = numbers_in(theirs, ours)
+    """The windows for a model with the same word pieces under other ids, and with its own template."""
+    table = ids_in(theirs, ours)
     arrays = dict(windows.arrays)
     for name in ("question_ids", "passage_ids"):
         arrays[name] = translated(arrays[name], table).astype(np.uint32)

@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import astuple
-from typing import Dict, List, Optional, Sequence
+from typing import Dict, List, Sequence
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -119,11 +119,11 @@ def tokenized(
     tokenizer: Tokenizer,
     max_length: int,
     overlap: int,
-    competing: Optional[Dict[str, List[int]]] = None,
+    competing: Sequence[Sequence[int]],
 ) -> Windows:
     """The windows of all examples, in their order, then those of the competing passages.
 
-    competing: by an example's id, passages by number in the order of their first example (hard_negatives.py). The first
+    competing: for each example, passages by number in the order of their first example (hard_negatives.py). The first
     part of such a passage is a window.
     """
     layout = Layout.of(tokenizer)
@@ -146,13 +146,13 @@ def tokenized(
             table.append((number, passage, part.first, part.count, part.start, part.end))
             sources.append(names.index(example.source))
     trained = len(table)
-    rows: Dict[int, List[int]] = {}
-    for number, example in enumerate(examples):
-        rows[number] = []
-        for passage in (competing or {}).get(example.id, []):
+    rows: List[List[int]] = []
+    for number, others in enumerate(competing):
+        rows.append([])
+        for passage in others:
             rows[number].append(len(table))
             table.append((number, passage, 0, min(rooms[number], len(encoded[passage].ids)), -1, -1))
-    negatives = np.full((trained, max(map(len, rows.values()))), -1, np.int32)
+    negatives = np.full((trained, max(map(len, rows))), -1, np.int32)
     for index, (number, *_) in enumerate(table[:trained]):
         negatives[index, : len(rows[number])] = rows[number]
     columns = np.array(table, np.int32).T

@@ -4,7 +4,6 @@ import datetime
 import json
 import math
 import os
-import random
 import signal
 import sys
 import time
@@ -18,7 +17,8 @@ from common import attention, packed
 from common.adversarial import AdversarialEmbeddings
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints
 from common.dropout import use_byte_dropout
-from common.schedule import learning_rate
+from common.files import digest
+from common.schedule import learning_rate, parameter_groups
 
 from .teacher import teacher_logits
 from .tokenized import packed as end_to_end
@@ -88,14 +88,13 @@ def utc_now():
 
 
 class Run:
-    """A training run in a directory of its own; `train` returns after the last batch or at the deadline."""
+    """A training run in a directory of its own."""
 
     def __init__(self, arguments, windows, batches, multiple: int):
         self.arguments, self.windows, self.batches, self.multiple = arguments, windows, batches, multiple
         self.directory = arguments.state
         self.device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
         torch.manual_seed(arguments.seed)
-        random.seed(arguments.seed)
         self.model = load_model(arguments.init, self.device, arguments.dropout, arguments.attention_dropout)
         self.teacher = None
         if arguments.packed:
@@ -110,18 +109,11 @@ class Run:
         self.adversary = None
         if arguments.adversarial:
             self.adversary = AdversarialEmbeddings(self.model.get_input_embeddings(), arguments.adversarial)
-        self.optimizer = torch.optim.AdamW(self._groups(), lr=0.0, betas=(0.9, 0.999), eps=1e-6, fused=True)
+        groups = parameter_groups(self.model, arguments.weight_decay)
+        self.optimizer = torch.optim.AdamW(groups, lr=0.0, eps=1e-6, fused=True)
         self.step, self.seconds = 0, 0.0
         self.began, self.progress_before = utc_now(), 0.0
         self.stopped = False
-
-    def _groups(self):
-        decayed = [p for name, p in self.model.named_parameters() if p.ndim > 1]
-        others = [p for name, p in self.model.named_parameters() if p.ndim <= 1]
-        return [
-            {"params": decayed, "weight_decay": self.arguments.weight_decay},
-            {"params": others, "weight_decay": 0.0},
-        ]
 
     def progress(self) -> float:
         """How much of the run is done, 0...1, by steps or by the time until the deadline, whichever is more.
@@ -135,7 +127,8 @@ class Run:
         by_time = passed / given if passed < given else 1.0
         return max(by_steps, self.progress_before + (1 - self.progress_before) * by_time)
 
-    def train(self) -> None:
+    def train(self) -> bool:
+        """Returns True after the last batch or at the deadline, and False where SIGTERM came first."""
         self._resume()
         if self.arguments.teacher:
             used = np.concatenate([batch.ravel() for batch in self.batches])
@@ -166,7 +159,10 @@ class Run:
                 self._save()
                 saved = time.monotonic()
         self._save()
+        if self.stopped and self.step < len(self.batches):
+            return False
         self._save_weights(os.path.join(self.directory, f"weights-{self.step:06d}.safetensors"))
+        return True
 
     def _train_step(self, rate: float):
         """The loss before the step, a tensor."""
@@ -258,7 +254,7 @@ class Run:
             "progress": self.progress(),
             "seconds": self.seconds,
             "rng": torch.get_rng_state(),
-            "batch_count": len(self.batches),
+            "batches": self._batches_digest(),
         }
         if self.device.type == "cuda":
             state["cuda_rng"] = torch.cuda.get_rng_state()
@@ -266,21 +262,21 @@ class Run:
         os.replace(path + ".part", path)
         remove_old_checkpoints(self.directory, keep=2)
 
+    def _batches_digest(self) -> str:
+        return digest(*(batch.tobytes() for batch in self.batches))
+
     def _resume(self) -> None:
         path = latest_checkpoint(self.directory)
         if path is None:
             return
         state = torch.load(path, map_location=self.device)
-        if state["batch_count"] != len(self.batches):
-            raise SystemExit(
-                f"{path} is of a run with {state['batch_count']} batches, this one has {len(self.batches)}"
-            )
+        if state["batches"] != self._batches_digest():
+            raise SystemExit(f"{path} is of a run with other batches: its data, options or --seed were others")
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.seconds = state["step"], state["seconds"]
         # A run that its deadline ended has progress 1. If it continues with more time, its steps tell the progress.
-        progress = state.get("progress", 1.0)
-        self.progress_before = progress if progress < 1 else self.step / len(self.batches)
+        self.progress_before = state["progress"] if state["progress"] < 1 else self.step / len(self.batches)
         torch.set_rng_state(state["rng"].cpu())
         if "cuda_rng" in state and self.device.type == "cuda":
             torch.cuda.set_rng_state(state["cuda_rng"].cpu())

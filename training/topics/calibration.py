@@ -2,8 +2,6 @@
 
 import numpy as np
 
-BINS = 15
-
 
 def probabilities(logits, occurrences, temperature, longest=np.inf):
     """temperature: (intercept, slope). From the occurrences `longest` on it grows in proportion to them."""
@@ -26,14 +24,6 @@ def fitted(logits, occurrences, labels, weights):
         return -(weights * np.log(np.maximum(found, 1e-300))).sum() / weights.sum()
 
     return minimize(loss, [0.0, 0.5], method="Nelder-Mead", options={"xatol": 1e-5, "fatol": 1e-9}).x
-
-
-def calibration_error(found, labels):
-    """Expected calibration error: the mean difference of the best label's probability and the part that is right."""
-    best = found.max(1)
-    right = found.argmax(1) == labels
-    bins = np.minimum((best * BINS).astype(int), BINS - 1)
-    return sum(abs((best - right)[bins == index].sum()) for index in range(BINS)) / len(labels)
 
 
 def even_weights(labels, kinds):

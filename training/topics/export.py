@@ -2,9 +2,10 @@
 
 import json
 import os
-import struct
 
 import numpy as np
+
+from common.averaging import save
 
 
 def write_model(
@@ -37,19 +38,4 @@ def write_model(
         "classifier.bias": np.zeros(len(names), np.float16),
         "classifier.weight": np.ascontiguousarray(weights.T, np.float16),
     }
-    write_safetensors(os.path.join(directory, "model.safetensors"), tensors)
-
-
-def write_safetensors(path, tensors):
-    """tensors: F16, by name."""
-    header, offset = {}, 0
-    for name, tensor in tensors.items():
-        end = offset + tensor.nbytes
-        header[name] = {"dtype": "F16", "shape": list(tensor.shape), "data_offsets": [offset, end]}
-        offset = end
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for tensor in tensors.values():
-            file.write(tensor.astype("<f2").tobytes())
+    save(os.path.join(directory, "model.safetensors"), tensors)

@@ -1,10 +1,12 @@
 """A teacher for topics: a logistic regression on embeddings, with probabilities of topics and of none of them."""
 
-import hashlib
 import os
+import pathlib
 from typing import Sequence
 
 import numpy as np
+
+from common.files import digest
 
 OTHER = "other"
 #: Inverse strength of the penalty; the weight of "other" beside a topic.
@@ -15,7 +17,7 @@ BATCH = 512
 
 def vectors(context, texts: Sequence[str], path: str) -> "np.ndarray":
     """Embeddings [text, dimension], f32, kept in a file for the next run."""
-    key = hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    key = digest(texts, pathlib.Path(context.info.directory))
     if os.path.exists(path):
         with np.load(path) as kept:
             if str(kept["key"]) == key:
@@ -24,7 +26,9 @@ def vectors(context, texts: Sequence[str], path: str) -> "np.ndarray":
         np.asarray(context.embed(list(texts[i : i + BATCH])), np.float32) for i in range(0, len(texts), BATCH)
     ]
     found = np.concatenate(parts)
-    np.savez(path, vectors=found, key=key)
+    with open(path + ".part", "wb") as file:
+        np.savez(file, vectors=found, key=key)
+    os.replace(path + ".part", path)
     return found
 
 

@@ -1,12 +1,11 @@
 """Labelled texts, passages without a label, and how often each of their words occurs."""
 
 import collections
-import json
 import pathlib
 import re
 from typing import Iterable, List
 
-from common.files import opened
+from common.files import records, split_sentences
 
 Text = collections.namedtuple("Text", "text label source")
 Passages = collections.namedtuple("Passages", "texts licences")
@@ -29,19 +28,16 @@ def cleaned(text: str) -> str:
 
 def read_topics(path: "pathlib.Path") -> List[Text]:
     """JSON lines of text, label and source."""
-    with opened(path) as lines:
-        records = [json.loads(line) for line in lines if line.strip()]
-    return [Text(cleaned(record["text"]), record["label"], record.get("source", "")) for record in records]
+    return [Text(cleaned(record["text"]), record["label"], record.get("source", "")) for record in records(path)]
 
 
 def read_passages(path: "pathlib.Path") -> Passages:
-    """JSON lines of context and qas, as of question answering; each passage once."""
+    """JSON lines {"context", ...}; each passage once. The first of its "qas" may name source and licence."""
     licences = {}
-    with opened(path) as lines:
-        for line in lines:
-            record = json.loads(line)
-            first = record["qas"][0]
-            licences.setdefault(record["context"][:PASSAGE_LENGTH], f"{first['source']}: {first['license']}")
+    for record in records(path):
+        first = record["qas"][0] if record.get("qas") else {}
+        known = ": ".join(first[name] for name in ("source", "license") if name in first)
+        licences.setdefault(record["context"][:PASSAGE_LENGTH], known or "of unknown source")
     return Passages(list(licences), collections.Counter(licences.values()))
 
 
@@ -50,7 +46,7 @@ def sentences(texts: Iterable[Text]) -> List[Text]:
     return [
         Text(sentence, text.label, text.source)
         for text in texts
-        for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z])", text.text)[:SENTENCES]
+        for sentence in split_sentences(text.text)[:SENTENCES]
         if len(sentence) in SENTENCE_LENGTHS
     ]
 

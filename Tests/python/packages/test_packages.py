@@ -79,12 +79,14 @@ def test_dependencies_are_what_the_binaries_need(package, root, tmp_path):
 
 
 def test_dependencies_of_other_libraries_are_refused(tmp_path):
-    """Unknown libraries are refused by name; known ones are not left out."""
+    """Unknown libraries are refused by name; known ones are not left out. A file that cannot be read is an error."""
     (tmp_path / "a.c").write_text("int deflateEnd(void *); int main(void) { return deflateEnd(0); }")
     run("cc", "-o", tmp_path / "a", tmp_path / "a.c", "-Wl,--no-as-needed", "-l:libz.so.1")
     command = [ROOT / "Scripts" / "dependencies.sh", tmp_path / "a"]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode != 0 and "no package is known for libz.so.1" in result.stderr
+    result = subprocess.run([*command[:1], tmp_path / "none"], capture_output=True, text=True)
+    assert result.returncode != 0 and "none" in result.stderr
 
 
 def test_this_system_meets_the_dependencies(package):

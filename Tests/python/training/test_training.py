@@ -7,7 +7,7 @@ import lzma
 import pytest
 
 import accuracy
-from common.batches import balanced_order, padded_length, padding_share, token_batches
+from common.batches import balanced_order, padded_length, padding_share, source_weights, token_batches
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints, snapshots
 from common.schedule import learning_rate
 from conftest import FIXTURES
@@ -114,6 +114,19 @@ def test_the_layout_is_that_of_the_template(name, separators, second_type):
     assert len(pair.ids) == pair.sequence_ids.count(0) + pair.sequence_ids.count(1) + layout.specials
 
 
+@pytest.mark.parametrize("name", ["tiny-bert", "tiny-roberta"])
+def test_names_of_special_tokens_in_a_text_are_text(name):
+    """As in the library; a [PAD] would end a window."""
+    pytest.importorskip("tokenizers")
+    import bertqa
+    from common.models import load_tokenizer
+
+    text = "a [PAD] b [SEP] <pad> </s> c"
+    tokenizer = load_tokenizer(str(FIXTURES / name))
+    with bertqa.Context(FIXTURES / name, tokenizer_only=True) as context:
+        assert tokenizer.encode(text, add_special_tokens=False).ids == list(context.tokenize(text).ids)
+
+
 # Order and batches
 
 SOURCES = ["wiki"] * 600 + ["reviews"] * 300 + ["forum"] * 100
@@ -127,6 +140,12 @@ def test_every_prefix_of_the_order_has_all_sources():
         for source, share in (("wiki", 0.6), ("reviews", 0.3), ("forum", 0.1)):
             assert abs(counts[source] - share * length) <= 2
     assert balanced_order(SOURCES, {}, 1, seed=5) == order != balanced_order(SOURCES, {}, 1, seed=6)
+
+
+def test_weights_name_sources():
+    assert source_weights(["forum=2.5", "a=b=1"], ["forum", "a=b", "wiki"]) == {"forum": 2.5, "a=b": 1.0}
+    with pytest.raises(SystemExit, match="no such source: formu"):
+        source_weights(["formu=2"], ["forum"])
 
 
 def test_weights_and_passes():
@@ -228,6 +247,9 @@ def test_the_mean_of_checkpoints(tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "b").rename(tmp_path / "model" / "model.safetensors")
     assert numpy.allclose(mixed(averaged(paths[:1]), [f"{tmp_path / 'model'}=0.25"])["w"], 1.75)
+    for mix in "model", f"{tmp_path / 'model'}=much", f"{tmp_path}=0.5":
+        with pytest.raises(SystemExit, match="--mix"):
+            mixed(averaged(paths[:1]), [mix])
     cooled = with_temperature(mean, 2)
     assert (cooled["w"] == 2.5).all() and (cooled["qa_outputs.bias"] == 1.25).all()
     with pytest.raises(ValueError, match="c: other tensors"):

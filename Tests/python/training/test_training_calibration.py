@@ -32,6 +32,7 @@ def test_the_threshold_weighs_both_kinds_alike():
     threshold, score = calibration.balanced_threshold(rows)
     assert threshold == 3.75 and score == pytest.approx(0.5 * 7 / 9 + 0.5)
     assert accuracy.best_threshold([(r.gap, r.f1, float(not r.answerable)) for r in rows]) == (2, 0.9)
+    assert accuracy.best_threshold([(1, 1, 0), (1, 0, 1), (0, 1, 0)]) == (0, 2 / 3)
     f1, kept, rejected = calibration.at_threshold(rows, threshold)
     assert (f1, kept, rejected) == (0.8, 7 / 9, 1.0)
     # One of two unanswerable questions is answered, because two answerable ones have less.
@@ -190,8 +191,8 @@ def test_the_curve_is_an_image_of_all_curves():
 
     curve = [(i / 1000, 0.5) for i in range(1, 1001)]
     assert len(thinned(curve)) <= 202 and thinned(curve)[-1] == (1, 0.5)
-    picture = ElementTree.fromstring(svg({"a": curve, "b": [(0.5, 0.0), (1.0, 1.0)]}))
-    assert len(picture.findall("{*}polyline")) == 2
+    picture = ElementTree.fromstring(svg({"Q&A <old>": curve, "b": [(0.5, 0.0), (1.0, 1.0)]}))
+    assert len(picture.findall("{*}polyline")) == 2 and picture.findall("{*}text")[-2].text == "Q&A <old>"
 
 
 def card_text(tmp_path):
@@ -207,7 +208,7 @@ def card_text(tmp_path):
         (9, "related"): [row(0.2, answerable=False, windows=9, rise=1.0)], (9, "absent"): [],
     }  # fmt: skip
     found = calibrate.Calibrated(0.25, chances.Chances(0.5, -1.0, 0.7), 0.6, 0.75, sets, sets, long)
-    card.write(arguments, card.Facts([50, 100], 1.5, "", found, {"int8": sets, "f32": sets}), accuracy)
+    card.write(tmp_path, arguments, card.Facts([50, 100], 1.5, found, {"int8": sets, "f32": sets}), accuracy)
     return (tmp_path / "MODEL_CARD.md").read_text(), (tmp_path / card.CURVE).read_text()
 
 
@@ -272,13 +273,42 @@ def test_calibrating_a_model_that_is_there(tmp_path):
     assert own["calibration"]["span_temperature"] == 0.8 and 0.1 < own["calibration"]["slope"] < 3
     assert -5 < own["no_answer_threshold"] < 5 and 0 <= own["threshold_rise"] < 3
     assert text.count("\n| 3 | 3 + 3 + 3 | rising |") == 1
-    # The model's outputs are stored: the same command finds the same result without the model.
-    for path in (tmp_path / "rows").iterdir():
-        assert path.suffix == ".jsonl"
-    (tmp_path / "model" / "model.safetensors").unlink()
+
+    # The model's outputs are stored: the same command reads them, also with other settings of what follows.
+    def stored():
+        return {path: path.stat().st_mtime_ns for path in (tmp_path / "rows").iterdir()}
+
+    before = stored()
     assert calibrated_copy(tmp_path) == (text, own)
     _, fixed = calibrated_copy(tmp_path, "--rise", "0.5", "--answerable-share", "0.5")
     assert fixed["threshold_rise"] == 0.5 and fixed["calibration"]["midpoint"] > own["calibration"]["midpoint"]
+    assert stored() == before and all(path.suffix == ".jsonl" for path in before)
+    # Another model's are others.
+    (tmp_path / "model" / "model.safetensors").write_bytes(weights + bytes(8))
+    with pytest.raises(subprocess.CalledProcessError):
+        calibrated_copy(tmp_path)
+    assert stored() == before
+
+
+def test_sets_that_cannot_be_calibrated_on_are_refused(tmp_path):
+    def written(name, *answers):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps({"context": FOX, **question("1", "Who?", *answers)}) + "\n")
+        return str(path)
+
+    one, no, other = (
+        written("a/dev.jsonl", ("fox", 16)),
+        written("a/no.jsonl"),
+        written("b/dev.jsonl", ("fox", 16)),
+    )
+    options = argparse.Namespace(threshold=None)
+    assert [name for name, _ in calibrate.read_sets([one, no], options, accuracy)] == ["dev", "no"]
+    with pytest.raises(SystemExit, match="two files have the same name"):
+        calibrate.read_sets([one, no, other], options, accuracy)
+    with pytest.raises(SystemExit, match="set the --threshold"):
+        calibrate.read_sets([one], options, accuracy)
+    assert calibrate.read_sets([one], argparse.Namespace(threshold=1.0), accuracy)
 
 
 def test_the_library_gives_the_fitted_chances(tmp_path):

@@ -1,7 +1,10 @@
-"""training/distil_embedding.py: an int8 form trained towards the exact model's vectors. Needs torch."""
+"""training/round_matrices.py and distil_embedding.py: an int8 form that is nearer to the exact model. The latter needs
+torch."""
 
 import json
 import shutil
+import stat
+import sys
 
 import pytest
 
@@ -12,18 +15,25 @@ TEXTS = [f"The {a} fox {b} the {c} dog, and {d} was late." for a in ("quick", "b
 
 
 @pytest.fixture
-def models(tmp_path):
-    """The module, the exact directory, the int8 one and a file of paragraphs."""
-    pytest.importorskip("torch", reason="training/requirements.txt is not installed: no torch")
-    pytest.importorskip("transformers", reason="training/requirements.txt is not installed: no transformers")
-    import distil_embedding
+def directories(tmp_path):
+    """The exact directory, the int8 one and a file of paragraphs."""
     from common.models import TOOL, quantize
 
     exact, small, data = (tmp_path / name for name in ("exact", "small", "data.jsonl"))
     shutil.copytree(FIXTURES / "tiny-bert-embedder", exact)
     quantize(TOOL, str(exact), str(small))
     data.write_text("".join(json.dumps({"context": text}) + "\n" for text in TEXTS))
-    return distil_embedding, exact, small, data
+    return exact, small, data
+
+
+@pytest.fixture
+def models(directories):
+    """distil_embedding, and the directories."""
+    pytest.importorskip("torch", reason="training/requirements.txt is not installed: no torch")
+    pytest.importorskip("transformers", reason="training/requirements.txt is not installed: no transformers")
+    import distil_embedding
+
+    return distil_embedding, *directories
 
 
 def embedded(directory, **options):
@@ -33,6 +43,32 @@ def embedded(directory, **options):
 
     with bertqa.Context(directory, task="embed", **options) as context:
         return numpy.array(context.embed(TEXTS, normalize=True))
+
+
+def test_matrices_are_rounded_towards_the_exact_outputs(directories, monkeypatch):
+    """With the same scales and embeddings; sums are those of the new integers."""
+    pytest.importorskip("scipy")
+    from safetensors.numpy import load_file
+
+    import round_matrices
+
+    exact, small, data = directories
+    reference, before = embedded(exact, precision="f32"), embedded(small, precision="int8", isa="portable")
+    tensors = load_file(small / "model.safetensors")
+    arguments = [str(exact), str(small), str(data), "--texts", "12"]
+    monkeypatch.setattr(sys, "argv", ["round_matrices.py", *arguments])
+    round_matrices.main()
+    after = embedded(small, precision="int8", isa="portable")
+    left_before, left_after = (1 - (reference * found).sum(1).mean() for found in (before, after))
+    assert 0 < left_after < 0.8 * left_before
+    changed = load_file(small / "model.safetensors")
+    assert changed.keys() == tensors.keys() and stat.S_IMODE((small / "model.safetensors").stat().st_mode) == 0o644
+    for name, value in changed.items():
+        assert value.dtype == tensors[name].dtype and value.shape == tensors[name].shape
+        if name.endswith("_scale") or "embeddings" in name:
+            assert (value == tensors[name]).all(), name
+        elif name.endswith("_sum"):
+            assert (value == changed[name.removesuffix("_sum")].sum(1, dtype="i4")).all(), name
 
 
 def test_int8_vectors_come_nearer_to_the_exact_ones(models):

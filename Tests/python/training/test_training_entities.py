@@ -1,6 +1,7 @@
 """training/finetune_entities.py and the score of entities: the steps before and after the arithmetic."""
 
 import json
+import sys
 
 import pytest
 from tokenizers import BertWordPieceTokenizer
@@ -84,3 +85,41 @@ def test_scores_count_exact_ranges_and_labels(tmp_path):
     assert (texts, entities, precision, recall, f1) == (2, 2, 0.5, 0.5, 0.5)
     assert accuracy.scores(examples, found, 0.5)[None][2:] == (1.0, 0.5, pytest.approx(2 / 3))
     assert accuracy.scores(examples[1:], [[]])[None][2:] == (1.0, 1.0, 1.0)
+
+
+def test_a_run_with_a_teacher(tmp_path, monkeypatch, request):
+    """The model that a first run makes teaches the second one, which replaces the first one's model when it is complete."""
+    torch = pytest.importorskip("torch", reason="training/requirements.txt is not installed: no torch")
+    pytest.importorskip("transformers", reason="training/requirements.txt is not installed: no transformers")
+    import bertqa
+    import finetune_entities
+
+    threads = torch.get_num_threads()
+    request.addfinalizer(lambda: torch.set_num_threads(threads))
+    data = written(
+        tmp_path / "a.jsonl", *[record((0, 9, "person"), (18, 22, "place")), record(text="He flew.")] * 20
+    )
+    out = tmp_path / "model"
+
+    def run(*more):
+        monkeypatch.setattr(sys, "argv", [
+            "finetune_entities.py", "--data", data, "--init", str(FIXTURES / "tiny-bert"), "--out", str(out), "--cpu",
+            "--passes", "40", "--learning-rate", "5e-3", "--dropout", "0", "--batch-tokens", "256", "--threads", "1", *more])  # fmt: skip
+        finetune_entities.main()
+
+    def found():
+        with bertqa.Context(out, precision="f32") as context:
+            return [(e.start, e.end, e.label) for e in context.entities(TEXT)]
+
+    run()
+    assert found() == [(0, 9, "person"), (18, 22, "place")]
+    (tmp_path / "teacher").mkdir()
+    (tmp_path / "model-state" / "averaged").rename(tmp_path / "teacher" / "model")
+    (out / "old").touch()
+    with pytest.raises(SystemExit, match="no such source: news"):
+        run("--weight", "news=2")
+    run("--teacher", str(tmp_path / "teacher" / "model"), "--teacher-share", "1")
+    assert found() == [(0, 9, "person"), (18, 22, "place")] and not (out / "old").exists()
+    other = written(tmp_path / "b.jsonl", record((0, 9, "person")))
+    with pytest.raises(SystemExit, match="has other labels than --data: O, B-person, I-person"):
+        run("--data", other, "--teacher", str(tmp_path / "teacher" / "model"))

@@ -4,10 +4,15 @@ import argparse
 import datetime
 import json
 import math
+import os
+import shutil
+import signal
+import sys
 
 import pytest
 
-from common.checkpoints import latest_checkpoint, snapshots
+import accuracy
+from common.checkpoints import latest_checkpoint, snapshots, step_of
 from conftest import FIXTURES
 from questions import question
 from samples import FOX
@@ -71,11 +76,61 @@ def test_a_stopped_run_goes_on_to_the_same_weights(trainer):
     train, _ = trainer
     whole, parts = train("whole", "--passes", "3"), train("parts", "--passes", "3", stop=3)
     assert log(parts)[-1]["step"] == 3
+    with pytest.raises(SystemExit, match="other batches"):
+        train("parts", "--passes", "3", "--seed", "2")
     train("parts", "--passes", "3")
     assert [line["loss"] for line in log(whole)] == [line["loss"] for line in log(parts)]
     last = snapshots(str(whole))[-1]
     ours, theirs = load_file(last), load_file(last.replace("whole", "parts"))
     assert all((ours[name] == theirs[name]).all() for name in ours)
+    # The mean is of the same steps.
+    assert [step_of(path) for path in snapshots(str(whole))] == [step_of(path) for path in snapshots(str(parts))]
+
+
+def test_only_a_run_that_ended_makes_the_model(trainer, tmp_path, monkeypatch):
+    """SIGTERM stops it, and leaves the earlier model; what is no model is never replaced."""
+    import finetune_qa
+    from qa import training
+
+    state, out, data = tmp_path / "run", tmp_path / "model", tmp_path / "data.jsonl"
+    lines = [json.loads(line) for line in data.read_text().splitlines()]
+    for line in lines:
+        line["question"] = "Who jumps?" if line["answers"] else "Why so late?"
+    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    arguments = [
+        "finetune_qa.py", "--data", str(data), "--dev", str(data), "--init", str(FIXTURES / "tiny-bert"), "--out", str(out),
+        "--state", str(state), "--cpu", "--batch-tokens", "256", "--max-length", "64", "--overlap", "8", "--learning-rate",
+        "1e-3", "--passes", "30", "--dropout", "0", "--snapshot-steps", "5", "--span-temperature", "1", "--long-questions", "0"]  # fmt: skip
+    monkeypatch.setattr(sys, "argv", arguments)
+    step = training.Run._train_step
+
+    def interrupted(self, rate):
+        if self.step == 30:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return step(self, rate)
+
+    monkeypatch.setattr(training.Run, "_train_step", interrupted)
+    # The model's windows are too short for the overlap of real ones.
+    measured = accuracy.measured
+    monkeypatch.setattr(accuracy, "measured", lambda context, part, **_: measured(context, part))
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        out.mkdir()
+        (out / "notes.txt").touch()
+        with pytest.raises(SystemExit, match="is not a model"):
+            finetune_qa.main()
+        assert latest_checkpoint(str(state)) is None
+        (out / "config.json").write_text("{}")
+        with pytest.raises(SystemExit, match="the same command goes on"):
+            finetune_qa.main()
+        assert step_of(latest_checkpoint(str(state))) == 31 and (out / "notes.txt").exists()
+        monkeypatch.setattr(training.Run, "_train_step", step)
+        finetune_qa.main()
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    assert not (out / "notes.txt").exists() and not (tmp_path / "model.part").exists()
+    assert "# model: question answering" in (out / "MODEL_CARD.md").read_text()
+    assert "calibration" in json.loads((out / "config.json").read_text())["bertqa"]
 
 
 def test_training_learns(trainer):
@@ -174,7 +229,8 @@ def test_a_run_with_competing_passages(trainer, tmp_path):
     negatives = tmp_path / "negatives.jsonl"
     # Passages 0 to 4 differ in how often "So it was said." precedes; question 7 has none.
     lines = [
-        {"id": str(index), "passages": [(index + 1) % 5, (index + 2) % 5]} for index in range(24) if index != 7
+        {"id": str(index), "passages": [(index + 1) % 5, (index + 2) % 5] if index != 7 else []}
+        for index in range(24)
     ]
     negatives.write_text("".join(json.dumps(line) + "\n" for line in lines))
     options = ["--negatives", str(negatives), "--negatives-share", "1", "--competing", "2"]
@@ -197,9 +253,60 @@ def test_a_run_with_competing_passages(trainer, tmp_path):
             assert bool(others) == (question != 7)
             for other in others:
                 assert other >= windows.trained and table["questions"][other] == question
-                assert table["passages"][other] in lines[question - (question > 7)]["passages"]
+                assert table["passages"][other] in lines[question]["passages"]
                 assert table["starts"][other] == -1
     assert sorted(seen) == list(range(windows.trained))
+
+    negatives.write_text("".join(json.dumps(line) + "\n" for line in lines[::-1]))
+    with pytest.raises(SystemExit, match="not of the questions of --data"):
+        finetune_qa.prepared(arguments)
+
+
+def test_what_a_run_keeps_is_of_its_inputs(trainer, tmp_path):
+    """Data and teachers that change without another name or size are read again."""
+    train, _ = trainer
+    teacher = tmp_path / "teacher"
+    shutil.copytree(FIXTURES / "tiny-bert", teacher)
+    options = "--deadline", "2020-01-01T00:00", "--teacher", str(teacher)
+
+    def kept(pattern):
+        return set(train("run", *options).glob(pattern))
+
+    windows, teachers = kept("windows-*"), kept("teacher-*")
+    assert len(windows) == len(teachers) == 1 and kept("windows-*") == windows
+    weights = bytearray((teacher / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (teacher / "model.safetensors").write_bytes(weights)
+    assert kept("windows-*") == windows and len(kept("teacher-*")) == 2
+    data = tmp_path / "data.jsonl"
+    data.write_text(data.read_text().replace("Who jumps?", "Who sings?"))
+    assert len(kept("windows-*")) == 2 and len(kept("teacher-*")) == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["albert", "bert", "electra", "mobilebert", "mpnet", "roberta", "xlm-roberta-entities"]
+)
+def test_byte_dropout_is_where_dropout_was(trainer, name):
+    import torch
+    from transformers import AutoModelForQuestionAnswering
+
+    from common.dropout import ByteDropout
+    from qa.training import load_model
+
+    directory = str(FIXTURES / f"tiny-{name}")
+    ours = load_model(directory, torch.device("cpu"), 0.1)
+    theirs = AutoModelForQuestionAnswering.from_pretrained(
+        directory, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.0
+    )
+    replaced = {place for place, module in ours.named_modules() if isinstance(module, ByteDropout)}
+    assert replaced == {p for p, m in theirs.named_modules() if isinstance(m, torch.nn.Dropout) and m.p == 0.1}
+    assert replaced
+
+
+def test_other_families_are_refused(trainer):
+    train, _ = trainer
+    with pytest.raises(SystemExit, match="tiny-deberta: a model of the family deberta-v2, not of albert, bert"):
+        train("run", "--init", str(FIXTURES / "tiny-deberta"))
 
 
 def test_adversarial_embeddings_raise_the_loss_by_moves_of_one_size(trainer):

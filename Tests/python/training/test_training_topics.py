@@ -2,14 +2,17 @@
 
 import json
 import random
+import types
 
 import numpy as np
 import pytest
 
 import bertqa
 import make_topics
+from qa.calibration import calibration_error
 from topics import texts
-from topics.calibration import calibration_error, fitted, probabilities
+from topics.calibration import fitted, probabilities
+from topics.teacher import vectors
 
 TOPICS = {topic: [f"{topic}{number}" for number in range(60)] for topic in ("cook", "sail")}
 OTHER = [f"other{number}" for number in range(90)]
@@ -18,7 +21,13 @@ OTHER = [f"other{number}" for number in range(90)]
 class Context:
     """Replaces an embedding model: returns the topic whose words a text has."""
 
+    def __init__(self, directory):
+        self.info = types.SimpleNamespace(directory=str(directory))
+        self.read = 0
+
     def embed(self, batch):
+        self.read += len(batch)
+
         def part(text, words):
             found = texts.words(text)
             return sum(word in words for word in found) / max(1, len(found))
@@ -39,7 +48,8 @@ def recipe(tmp_path):
         for source in ("a", "b", "c") for topic in TOPICS for _ in range(40)
     ]  # fmt: skip
     passages = [written(generator, topic) for topic in (*TOPICS, None) for _ in range(60)]
-    return make_topics.Recipe(labelled, passages, Context(), str(tmp_path))
+    (tmp_path / "embedder").mkdir()
+    return make_topics.Recipe(labelled, passages, Context(tmp_path / "embedder"), str(tmp_path))
 
 
 def test_a_model_that_knows_its_topics_and_what_is_none(recipe, tmp_path):
@@ -64,6 +74,20 @@ def test_a_model_that_knows_its_topics_and_what_is_none(recipe, tmp_path):
         )
 
 
+def test_vectors_are_kept_of_a_model(tmp_path):
+    """A file with the vectors of other texts, or of another model, is not read."""
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")
+    context, path = Context(tmp_path / "model"), str(tmp_path / "vectors.npz")
+    found = vectors(context, ["cook1", "sail2"], path)
+    assert (vectors(context, ["cook1", "sail2"], path) == found).all() and context.read == 2
+    vectors(context, ["cook1"], path)
+    assert context.read == 3
+    (tmp_path / "model" / "config.json").write_text("{ }")
+    vectors(context, ["cook1"], path)
+    assert context.read == 4
+
+
 def test_the_temperature_is_found():
     generator = np.random.default_rng(1)
     occurrences = generator.integers(1, 300, 20000)
@@ -72,11 +96,11 @@ def test_the_temperature_is_found():
     found = probabilities(logits, occurrences, true)
     labels = (found.cumsum(1) < generator.random((20000, 1))).sum(1)
     assert fitted(logits, occurrences, labels, np.ones(20000)) == pytest.approx(true, abs=0.1)
-    assert (
-        calibration_error(found, labels)
-        < 0.02
-        < calibration_error(probabilities(logits, occurrences, (0, 0)), labels)
-    )
+
+    def error(found):
+        return calibration_error(found.max(1), found.argmax(1) == labels)
+
+    assert error(found) < 0.02 < error(probabilities(logits, occurrences, (0, 0)))
     # Texts beyond the limit are as sure as those of its length with the same words.
     shorter = probabilities(logits / occurrences[:, None], np.ones(20000), true, 1)
     assert np.allclose(shorter, probabilities(logits, occurrences, true, 1))
@@ -88,10 +112,10 @@ def test_texts(tmp_path):
         "3.14",
         "u.s",
     ]
-    records = [{"context": "p" * 2000, "qas": [{"source": "s", "license": "l"}]}] * 2
+    records = [{"context": "p" * 2000, "qas": [{"source": "s", "license": "l"}]}] * 2 + [{"context": "q"}]
     (tmp_path / "p.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     passages = texts.read_passages(tmp_path / "p.jsonl")
-    assert passages.texts == ["p" * 1500] and passages.licences == {"s: l": 1}
+    assert passages.texts == ["p" * 1500, "q"] and passages.licences == {"s: l": 1, "of unknown source": 1}
     parts = [texts.Text(letter * 600, "x", "s") for letter in "abcdef"]
     # The last three are neighbours; d is far from them.
     places = {text.text: place for text, place in zip(parts, [0, 1, 2, 90, 200, 201])}

@@ -456,3 +456,9 @@ def test_a_converter_that_prints_more_than_fits_into_memory(tmp_path):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
     )[1]  # fmt: skip
     assert "not enough memory for" in errors
+        ("a.md", "---\r\ntitle: >-\r\n  The owl:\r\n  a life\r\ntags: [x]\r\n---\r\n", "The owl: a life"),
+        ("a.md", "---\ntitle: |\n  > The owl\n---\n", "> The owl"),
+        ("a.md", "---\ntitle: 'The\n  owl'\nsubtitle:\n  a life\n---\n", "The owl"),
+        ("a.md", "---\ntitles: [x]\ntitle:\n---\n\n# The owl\n", "The owl"),
+        ("a.md", '+++\ntags = ["x"]\ntitle  = "The owl: a = b"\n+++\n# Another\n', "The owl: a = b"),
+        ("a.md", "+++\ndraft = true\n+++\n\n# The owl\n", "The owl"),

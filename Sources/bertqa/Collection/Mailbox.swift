@@ -215,7 +215,7 @@ private struct MailText {
         let parts = mime.parts(part)
         waiting += isAlternative ? chosen(among: parts) : parts.reversed()
       case .plain, .text:
-        append(EncodedData.removed(from: lines(decoded(mime.content(part), mime.encoding(part)))))
+        if let text = text(of: part) { append(EncodedData.removed(from: lines(text))) }
       case .html:
         let encoding = mime.encoding(part)
         let page = encoding == nil ? mime.content(part) : decoded(mime.content(part), encoding)
@@ -242,17 +242,36 @@ private struct MailText {
 
   private func isPlainText(_ part: MIMELibrary.Object) -> Bool {
     guard case .plain = mime.kind(part) else { return false }
-    return !PlainText.isBlank(decoded(mime.content(part), mime.encoding(part)))
+    return !PlainText.isBlank(text(of: part) ?? [])
+  }
+
+  /// Returns the text of a part in UTF-8; nil for data that only the part's type says is text.
+  private func text(of part: MIMELibrary.Object) -> [UInt8]? {
+    let (content, encoding) = (mime.content(part), mime.encoding(part))
+    let (form, formInEncoding) = content.withElements {
+      (TextForm(beginningWith: $0, as: nil), TextForm(beginningWith: $0, as: encoding))
+    }
+    // The mark of an attached file shows it; the part often names no encoding, or that of the message.
+    if case .utf16 = form { return decoded(content, TextEncoding("UTF-16")) }
+    if case .noText = formInEncoding { return nil }
+    return decoded(content, encoding)
   }
 
   /// Returns a part's text in UTF-8. The encoding that a part names is often wrong.
   private func decoded(_ content: [UInt8], _ named: TextEncoding?) -> [UInt8] {
     let text = content.withElements { content in
-      let known = named.map { $0.decoded(content) }
-      if let known, known.isValid { return known.text }
-      if content.isValidUTF8 { return Array(content) }
-      if let known, named?.isUTF8 == false { return known.text }
-      return TextEncoding("WINDOWS-1252")?.decoded(content).text ?? Array(content)
+      let isUTF8 = content.isValidUTF8
+      if let named, !named.isUTF8 {
+        let known = named.decoded(content)
+        // Any text is valid in most encodings whose characters are single bytes, but hardly any is UTF-8 by chance.
+        let isMistaken =
+          isUTF8 && content.contains { $0 >= 0x80 }
+          && String(decoding: known.text, as: UTF8.self).unicodeScalars.count == content.count
+        if known.isValid ? !isMistaken : !isUTF8 { return known.text }
+      }
+      if isUTF8 { return TextEncoding("UTF-8")?.decoded(content).text ?? Array(content) }
+      return WindowsCharacters.repairingUTF8(in: content)
+        ?? TextEncoding("WINDOWS-1252")?.decoded(content).text ?? Array(content)
     }
     return WindowsCharacters.replacingControls(in: text)
   }

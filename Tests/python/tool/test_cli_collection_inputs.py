@@ -69,6 +69,7 @@ def test_text_of_pages(tmp_path, page, text):
         ("iso-8859-1", "utf-8", "Zo\u00eb"),
         ("iso-2022-jp", "iso-2022-jp", "\u6771\u4eac"),
         ("utf-16", "utf-8", "a lamp"),
+        ("utf-16", "utf-16", "a lamp"),
         ("koi8-r", "koi8-r", "\u041c\u043e\u0441\u043a\u0432\u0430"),
     ],
 )
@@ -78,6 +79,42 @@ def test_encodings_of_pages(tmp_path, charset, encoding, text):
     page.write_bytes(f"<head>{declared}<title>{text}</title></head><p>{text}".encode(encoding))
     run("index", "--words-only", tmp_path / "x.db", page)
     assert rows(tmp_path / "x.db", "SELECT d.title, p.text FROM documents d, passages p") == [(text, text)]
+
+
+@pytest.mark.parametrize("charset", [None, "utf-8", "iso-8859-1"])
+@pytest.mark.parametrize("options", [(), ("--encoding", "utf-8")])
+def test_single_wrong_bytes_of_pages(tmp_path, charset, options):
+    """They do not change how the rest is read."""
+    page = tmp_path / "page.html"
+    declared = f"<meta charset={charset}>" if charset else ""
+    text = (
+        f"{declared}<title>Zo\u00eb</title><p>K\u00f6ln \u2013 caf".encode()
+        + b"\xe9 \x93 <p>"
+        + "M\u00fcnchen".encode()
+    )
+    page.write_bytes(text)
+    run("index", "--words-only", *options, tmp_path / "x.db", page)
+    assert rows(tmp_path / "x.db", "SELECT d.title, p.text FROM documents d, passages p") == [
+        ("Zo\u00eb", "K\u00f6ln \u2013 caf\u00e9 \u201c\n\nM\u00fcnchen")
+    ]
+
+
+def test_pages_that_are_none(tmp_path):
+    """Pages may have control characters, but a PDF document is none, and UTF-16 without a mark needs its name."""
+    path, folder = tmp_path / "x.db", tmp_path / "pages"
+    folder.mkdir()
+    korean = "<meta charset=iso-2022-kr><p>" + "\ud55c\uae00 \uae38 " * 99
+    (folder / "a.html").write_bytes(korean.encode("iso-2022-kr"))
+    (folder / "b.html").write_bytes(b"%PDF-1.4\n")
+    (folder / "c.html").write_bytes("<p>The lamp is green.".encode("utf-16-le"))
+    output, errors = run("index", "--words-only", path, folder, code=3)
+    assert output.startswith("1 new") and errors.count("\n") == 2
+    assert (
+        "b.html: looks like a PDF document" in errors
+        and "c.html: looks like UTF-16 without a byte order mark" in errors
+    )
+    run("index", "--words-only", "--encoding", "utf-16le", path, folder / "c.html")
+    assert rows(path, "SELECT text FROM passages ORDER BY id DESC LIMIT 1") == [("The lamp is green.",)]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +224,33 @@ ARMOUR = b"Version: GnuPG v1\n\niQEzBAEBCAAdFiEE+/x\n=abcd\n-----END PGP SIGNATU
         ("text/plain; charset=us-ascii", "Zo\u00eb".encode(), "Zo\u00eb"),
         ("text/plain; charset=utf-8", "\u201cZo\u00eb\u201d".encode("cp1252"), "\u201cZo\u00eb\u201d"),
         ("text/plain; charset=iso-8859-1", "\u201cZo\u00eb\u201d".encode("cp1252"), "\u201cZo\u00eb\u201d"),
+        ("text/plain; charset=iso-8859-1", "\u201cZo\u00eb\u201d".encode(), "\u201cZo\u00eb\u201d"),
+        ("text/html; charset=iso-8859-1", "<p>Zo\u00eb".encode(), "Zo\u00eb"),
+        ("text/plain; charset=iso-2022-jp", "\u6771\u4eac".encode("iso-2022-jp"), "\u6771\u4eac"),
+        (
+            "text/plain; charset=utf-8",
+            "Zo\u00eb, K\u00f6ln, ".encode() + b"caf\xe9",
+            "Zo\u00eb, K\u00f6ln, caf\u00e9",
+        ),
+        ("text/html", "<p>Zo\u00eb, K\u00f6ln, ".encode() + b"caf\xe9", "Zo\u00eb, K\u00f6ln, caf\u00e9"),
+        (
+            "text/plain; charset=utf-8",
+            "\xc9\xa0\xbb, \xe9t\xe9, d\xe9j\xe0".encode("latin-1"),
+            "\xc9\xa0\xbb, \xe9t\xe9, d\xe9j\xe0",
+        ),
         ("text/plain; charset=no-such", "Zo\u00eb".encode("latin-1"), "Zo\u00eb"),
+        ("text/plain", "\ufeffThe lamp".encode("utf-16-le"), "The lamp"),
+        ("text/plain; charset=utf-8", "\ufeffThe lamp".encode("utf-16-be"), "The lamp"),
+        ("text/plain; charset=utf-16le", "The lamp is green".encode("utf-16-le"), "The lamp is green"),
+        (
+            "text/plain; charset=iso-2022-kr",
+            ("\ud55c\uae00 \uae38 " * 9).encode("iso-2022-kr"),
+            ("\ud55c\uae00 \uae38 " * 9).strip(),
+        ),
+        ("text/rtf", rb"{\rtf1\ansi The lamp}", ""),
+        ("text/plain; charset=iso-8859-1", b"%PDF-1.4\n1 0 obj", ""),
+        ("text/plain; charset=utf-8", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), ""),
+        ("text/plain", b"\x13 caf\xe9" * 9, "\x13 caf\xe9" * 9),
         ("text/plain; charset=gb2312", "\u6731\u9555\u57fa".encode("gbk"), "\u6731\u9555\u57fa"),
         ("text/plain; charset=koi8-r", "\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
         ("text/plain", b"a\0b", "a b"),
@@ -407,6 +470,12 @@ def test_byte_order_marks_and_empty_headings(tmp_path):
         ("a.md", "\r\nThe owl\r\n=======\r\n\r\nIt sleeps.\r\n", "The owl"),
         ("a.md", "---\ntags: [x]\ntitle: 'The owl: a life'\n---\n# Another\n", "The owl: a life"),
         ("a.md", "---\ntags: [x]\n---\n\n# The owl\n", "The owl"),
+        ("a.md", "---\r\ntitle: >-\r\n  The owl:\r\n  a life\r\ntags: [x]\r\n---\r\n", "The owl: a life"),
+        ("a.md", "---\ntitle: |\n  > The owl\n---\n", "> The owl"),
+        ("a.md", "---\ntitle: 'The\n  owl'\nsubtitle:\n  a life\n---\n", "The owl"),
+        ("a.md", "---\ntitles: [x]\ntitle:\n---\n\n# The owl\n", "The owl"),
+        ("a.md", '+++\ntags = ["x"]\ntitle  = "The owl: a = b"\n+++\n# Another\n', "The owl: a = b"),
+        ("a.md", "+++\ndraft = true\n+++\n\n# The owl\n", "The owl"),
         ("a.md", "<!-- a\ncomment -->\n[![Build](x)](y)\n\n# The owl\n", "The owl"),
         ("a.rst", ".. _owl:\n.. Copyright\n   Ann\n\n*******\nThe owl\n*******\n", "The owl"),
         ("a.rst.gz", "The owl\n~~~~~~~\n", "The owl"),
@@ -456,9 +525,3 @@ def test_a_converter_that_prints_more_than_fits_into_memory(tmp_path):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
     )[1]  # fmt: skip
     assert "not enough memory for" in errors
-        ("a.md", "---\r\ntitle: >-\r\n  The owl:\r\n  a life\r\ntags: [x]\r\n---\r\n", "The owl: a life"),
-        ("a.md", "---\ntitle: |\n  > The owl\n---\n", "> The owl"),
-        ("a.md", "---\ntitle: 'The\n  owl'\nsubtitle:\n  a life\n---\n", "The owl"),
-        ("a.md", "---\ntitles: [x]\ntitle:\n---\n\n# The owl\n", "The owl"),
-        ("a.md", '+++\ntags = ["x"]\ntitle  = "The owl: a = b"\n+++\n# Another\n', "The owl: a = b"),
-        ("a.md", "+++\ndraft = true\n+++\n\n# The owl\n", "The owl"),

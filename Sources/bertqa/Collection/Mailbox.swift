@@ -22,13 +22,13 @@ final class Mailbox {
   private let shown: String
   private var count = 0
 
-  /// True for files of mail, by their names, as messages in a Maildir, or by the first lines of mbox files, which often
-  /// have no ending.
+  /// True for files of mail and pages that browsers save in its form, by their names, for messages in a Maildir, and by
+  /// the first lines of mbox files, which often have no ending.
   /// - Parameter name: in lower case, without the ending of a compressed file.
   static func isMail(_ file: ArgumentText, named name: String) throws(ToolError) -> Bool {
-    if [".eml", ".mbox"].contains(where: name.hasSuffix) { return true }
+    if [".eml", ".mbox", ".mht", ".mhtml"].contains(where: name.hasSuffix) { return true }
     if file.isStandardInput { return false }
-    return isInMaildir(file.string) ? true : beginsMbox(try beginning(of: file)[...])
+    return isInMaildir(file.string) ? true : beginsMbox(try beginning(of: file))
   }
 
   /// A Maildir has the folders cur, new and tmp; messages are files of the first two, whose names have no ending.
@@ -41,14 +41,15 @@ final class Mailbox {
   init(_ file: ArgumentText) throws(ToolError) {
     let input = try Input(file)
     let beginning = try Self.beginning(of: file)
-    isMbox = Self.beginsMbox(beginning[...])
+    isMbox = Self.beginsMbox(beginning)
     isEmpty = beginning.isEmpty
-    guard isMbox || isEmpty || Self.isHeader(beginning[...]) else {
+    guard isMbox || isEmpty || Self.isHeader(beginning) else {
       throw ToolError(.input, "\(input.shown): is no mail: it does not begin with a header")
     }
     shown = input.shown
     mime = try MIMELibrary()
     let descriptor = try Self.descriptor(input)
+    lseek(descriptor, off_t(beginning.startIndex), SEEK_SET)
     do throws(ToolError) {
       parser = try mime.parser(try Self.copy(descriptor, shown), isMbox: isMbox)
     } catch {
@@ -114,12 +115,13 @@ final class Mailbox {
 
   // MARK: - The file
 
-  private static func beginning(of file: ArgumentText) throws(ToolError) -> [UInt8] {
+  /// Returns the first bytes without a byte order mark. Their indices are those of the file.
+  private static func beginning(of file: ArgumentText) throws(ToolError) -> ArraySlice<UInt8> {
     let input = try Input(file)
     try input.decompress(byContent: true)
     let buffer = ByteBuffer()
     _ = try buffer.fill(atMost: beginningSize, input.read)
-    return Array(buffer.bytes)
+    return Array(buffer.bytes).dropFirst(buffer.bytes.starts(with: "\u{FEFF}".utf8) ? 3 : 0)
   }
 
   private static let beginningSize = 1 << 12

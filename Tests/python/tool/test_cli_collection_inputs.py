@@ -273,6 +273,40 @@ def test_parts_of_mail(tmp_path, kind, content, text):
 
 
 @needs_gmime
+def test_byte_order_marks_of_mail(tmp_path):
+    """Programs of Windows write them before the first header."""
+    mark = "\ufeff".encode()
+    (tmp_path / "a.eml").write_bytes(mark + b"From: ann@example.org\nSubject: clock\n\nIt stopped.\n")
+    mails = b"".join(b"From a Fri May  3 10:00:00 2024\nSubject: %c\n\nLamp %c.\n\n" % (n, n) for n in b"bcd")
+    mails = mails.replace(b"\n\nLamp c", b"\n\nFrom here\nLamp c")
+    (tmp_path / "b.mbox.gz").write_bytes(gzip.compress(mark + mails))
+    (tmp_path / "inbox").write_bytes(mark + mails)
+    (tmp_path / "mark.eml").write_bytes(mark)
+    errors = run("index", "--words-only", tmp_path / "x.db", tmp_path, code=3)[1]
+    assert errors.count("message 3: does not begin with a header") == errors.count("\n") == 2
+    found = rows(tmp_path / "x.db", "SELECT d.name, p.text FROM documents d JOIN passages p ON p.document = d.id")
+    box = [("1", "b\n\nLamp b."), ("2", "c"), ("4", "d\n\nLamp d.")]
+    assert found == [(None, "clock\n\nIt stopped."), *box, *box]
+
+
+@needs_gmime
+@pytest.mark.parametrize("ending", [".mht", ".MHTML"])
+def test_pages_in_the_form_of_mail(tmp_path, ending):
+    """Browsers save pages with their pictures and style sheets so."""
+    page = EmailMessage()
+    page["From"], page["Subject"] = "<Saved by Blink>", "Lamps \u2013 a page"
+    page.set_content("<title>x</title><p>The lamp is\ngr\u00fcn.", subtype="html", cte="quoted-printable")
+    page.add_related("p { color: red }", subtype="css")
+    page.add_related(b"\x89PNG", maintype="image", subtype="png")
+    (tmp_path / ("a" + ending)).write_bytes(page.as_bytes())
+    run("index", "--words-only", tmp_path / "x.db", tmp_path)
+    title = "Lamps \u2013 a page"
+    assert rows(tmp_path / "x.db", "SELECT d.title, p.text FROM documents d, passages p") == [
+        (title, f"{title}\n\nThe lamp is gr\u00fcn.")
+    ]
+
+
+@needs_gmime
 def test_archives_of_mail(tmp_path):
     """Marked lines of mbox files, addresses that are none, and an invitation whose last form is a calendar."""
     invitation = message(

@@ -32,22 +32,44 @@ struct DocumentTitle {
     return frontMatterEnd(lines).map { lines[$0].endIndex } ?? 0
   }
 
-  /// Returns the index of the line that ends front matter.
+  /// Returns the index of the line that ends front matter, which is YAML between `---` or TOML between `+++`.
   private static func frontMatterEnd(_ lines: ArraySlice<Line>) -> Int? {
-    guard lines.first.map(trimmed)?.elementsEqual("---".utf8) == true else { return nil }
-    return lines.dropFirst().firstIndex { trimmed($0).elementsEqual("---".utf8) }
+    guard let mark = lines.first.map(trimmed),
+      ["---", "+++"].contains(where: { mark.elementsEqual($0.utf8) })
+    else { return nil }
+    return lines.dropFirst().firstIndex { trimmed($0).elementsEqual(mark) }
   }
 
   /// Returns the title of Markdown's front matter, and skips it.
   private static func frontMatter(_ lines: inout ArraySlice<Line>) -> Line? {
     guard let end = frontMatterEnd(lines) else { return nil }
-    let title = lines[..<end].first { $0.starts(with: "title:".utf8) }
+    let isYAML = trimmed(lines[lines.startIndex]).first == UInt8(ascii: "-")
+    let parts = lines[..<end].drop { !isTitle($0, before: UInt8(ascii: isYAML ? ":" : "=")) }
     lines = lines[(end + 1)...]
-    guard var value = title.map({ trimmed($0.dropFirst(6)) }), !value.isEmpty else { return nil }
+    guard let first = parts.first?.drop(while: { !":=".utf8.contains($0) }).dropFirst() else { return nil }
+    var value = trimmed(first)
+    if isYAML {
+      // A value may continue in indented lines, and have a mark such as `>-` in its first one.
+      if let mark = value.first, ">|".utf8.contains(mark),
+        value.dropFirst().allSatisfy({ $0 < UInt8(ascii: ":") })
+      {
+        value = []
+      }
+      for line in parts.dropFirst().prefix(while: { $0.first.map { $0 <= UInt8(ascii: " ") } ?? true }) {
+        value.append(UInt8(ascii: " "))
+        value += trimmed(line)
+      }
+      value = trimmed(value)
+    }
     if value.count > 1, let quote = value.first, quote == value.last, "\"'".utf8.contains(quote) {
       value = value.dropFirst().dropLast()
     }
-    return value
+    return value.isEmpty ? nil : value
+  }
+
+  /// True for the line of the title in front matter, in TOML perhaps with spaces before its sign.
+  private static func isTitle(_ line: Line, before sign: UInt8) -> Bool {
+    line.starts(with: "title".utf8) && trimmed(line.dropFirst(5)).first == sign
   }
 
   // MARK: - Headings

@@ -64,16 +64,13 @@ struct HTMLDocument {
     let read = try library.function("htmlReadMemory", as: Read.self)
     let root = try library.function("xmlDocGetRootElement", as: Root.self)
     let free = try library.function("xmlFreeDoc", as: Free.self)
-    guard page.count <= Int(Int32.max) else { throw ToolError(.input, "the page is too large: split it") }
-    // Without a declaration libxml2 reads Latin-1; most pages without one are UTF-8. ISO-2022 is valid UTF-8 as well,
-    // but has escape sequences such as ESC $ B.
-    let isUTF8 =
-      encoding == nil && page.isValidUTF8
-      && !zip(page, page.dropFirst()).contains { $0 == 0x1B && $1 == UInt8(ascii: "$") }
-    guard
-      let document = read(
-        page.baseAddress, Int32(page.count), nil, encoding?.name ?? (isUTF8 ? "UTF-8" : nil), Self.options)
-    else { return }
+    let (repaired, name) = Self.prepared(page, encoding)
+    let document = try (repaired ?? []).withElements { repaired throws(ToolError) in
+      let page = repaired.isEmpty ? page : repaired
+      guard page.count <= Int(Int32.max) else { throw ToolError(.input, "the page is too large: split it") }
+      return read(page.baseAddress, Int32(page.count), nil, name, Self.options)
+    }
+    guard let document else { return }
     defer { free(document) }
     var node = root(document)?.assumingMemoryBound(to: Node.self)
     // Without recursion: pages may be nested deeply.
@@ -97,6 +94,22 @@ struct HTMLDocument {
     }
     removeWhite(after: 0)
     text = WindowsCharacters.replacingControls(in: text)
+  }
+
+  /// Returns the page if it had to be repaired, and the name of its encoding, nil if libxml2 is to find it.
+  private static func prepared(
+    _ page: UnsafeBufferPointer<UInt8>, _ encoding: TextEncoding?
+  ) -> (repaired: [UInt8]?, encoding: String?) {
+    guard encoding?.isUTF8 != false else { return (nil, encoding?.name) }
+    if page.isValidUTF8 {
+      // Without a declaration libxml2 reads Latin-1; most pages without one are UTF-8. ISO-2022 is valid UTF-8 as well,
+      // but has escape sequences such as ESC $ B.
+      let isISO2022 = zip(page, page.dropFirst()).contains { $0 == 0x1B && $1 == UInt8(ascii: "$") }
+      return (nil, encoding?.name ?? (isISO2022 ? nil : "UTF-8"))
+    }
+    // After a byte that is not UTF-8 libxml2 reads Latin-1.
+    let repaired = WindowsCharacters.repairingUTF8(in: page)
+    return (repaired, repaired == nil ? encoding?.name : "UTF-8")
   }
 
   /// Returns the first child to visit; nil for none.

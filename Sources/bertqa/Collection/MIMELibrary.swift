@@ -10,7 +10,7 @@ struct MIMELibrary {
     case multipart(isAlternative: Bool)
     case plain
     case html
-    /// Any other kind of text, which is read as plain text (RFC 2046, 4.1.4).
+    /// Any other kind of text but style sheets, which is read as plain text (RFC 2046, 4.1.4).
     case text
     case other
   }
@@ -159,6 +159,7 @@ struct MIMELibrary {
     }
     guard isInstance(object, types.textPart) != 0 else { return .other }
     if isType(type, "text", "plain") != 0 { return .plain }
+    if isType(type, "text", "css") != 0 { return .other }
     return isType(type, "text", "html") != 0 ? .html : .text
   }
 

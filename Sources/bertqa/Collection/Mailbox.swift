@@ -22,13 +22,13 @@ final class Mailbox {
   private let shown: String
   private var count = 0
 
-  /// True for files of mail, by their names, as messages in a Maildir, or by the first lines of mbox files, which often
-  /// have no ending.
+  /// True for files of mail and pages that browsers save in its form, by their names, for messages in a Maildir, and by
+  /// the first lines of mbox files, which often have no ending.
   /// - Parameter name: in lower case, without the ending of a compressed file.
   static func isMail(_ file: ArgumentText, named name: String) throws(ToolError) -> Bool {
-    if [".eml", ".mbox"].contains(where: name.hasSuffix) { return true }
+    if [".eml", ".mbox", ".mht", ".mhtml"].contains(where: name.hasSuffix) { return true }
     if file.isStandardInput { return false }
-    return isInMaildir(file.string) ? true : beginsMbox(try beginning(of: file)[...])
+    return isInMaildir(file.string) ? true : beginsMbox(try beginning(of: file))
   }
 
   /// A Maildir has the folders cur, new and tmp; messages are files of the first two, whose names have no ending.
@@ -41,14 +41,15 @@ final class Mailbox {
   init(_ file: ArgumentText) throws(ToolError) {
     let input = try Input(file)
     let beginning = try Self.beginning(of: file)
-    isMbox = Self.beginsMbox(beginning[...])
+    isMbox = Self.beginsMbox(beginning)
     isEmpty = beginning.isEmpty
-    guard isMbox || isEmpty || Self.isHeader(beginning[...]) else {
+    guard isMbox || isEmpty || Self.isHeader(beginning) else {
       throw ToolError(.input, "\(input.shown): is no mail: it does not begin with a header")
     }
     shown = input.shown
     mime = try MIMELibrary()
     let descriptor = try Self.descriptor(input)
+    lseek(descriptor, off_t(beginning.startIndex), SEEK_SET)
     do throws(ToolError) {
       parser = try mime.parser(try Self.copy(descriptor, shown), isMbox: isMbox)
     } catch {
@@ -114,12 +115,13 @@ final class Mailbox {
 
   // MARK: - The file
 
-  private static func beginning(of file: ArgumentText) throws(ToolError) -> [UInt8] {
+  /// Returns the first bytes without a byte order mark. Their indices are those of the file.
+  private static func beginning(of file: ArgumentText) throws(ToolError) -> ArraySlice<UInt8> {
     let input = try Input(file)
     try input.decompress(byContent: true)
     let buffer = ByteBuffer()
     _ = try buffer.fill(atMost: beginningSize, input.read)
-    return Array(buffer.bytes)
+    return Array(buffer.bytes).dropFirst(buffer.bytes.starts(with: "\u{FEFF}".utf8) ? 3 : 0)
   }
 
   private static let beginningSize = 1 << 12
@@ -215,7 +217,7 @@ private struct MailText {
         let parts = mime.parts(part)
         waiting += isAlternative ? chosen(among: parts) : parts.reversed()
       case .plain, .text:
-        append(EncodedData.removed(from: lines(decoded(mime.content(part), mime.encoding(part)))))
+        if let text = text(of: part) { append(EncodedData.removed(from: lines(text))) }
       case .html:
         let encoding = mime.encoding(part)
         let page = encoding == nil ? mime.content(part) : decoded(mime.content(part), encoding)
@@ -242,17 +244,36 @@ private struct MailText {
 
   private func isPlainText(_ part: MIMELibrary.Object) -> Bool {
     guard case .plain = mime.kind(part) else { return false }
-    return !PlainText.isBlank(decoded(mime.content(part), mime.encoding(part)))
+    return !PlainText.isBlank(text(of: part) ?? [])
+  }
+
+  /// Returns the text of a part in UTF-8; nil for data that only the part's type says is text.
+  private func text(of part: MIMELibrary.Object) -> [UInt8]? {
+    let (content, encoding) = (mime.content(part), mime.encoding(part))
+    let (form, formInEncoding) = content.withElements {
+      (TextForm(beginningWith: $0, as: nil), TextForm(beginningWith: $0, as: encoding))
+    }
+    // The mark of an attached file shows it; the part often names no encoding, or that of the message.
+    if case .utf16 = form { return decoded(content, TextEncoding("UTF-16")) }
+    if case .noText = formInEncoding { return nil }
+    return decoded(content, encoding)
   }
 
   /// Returns a part's text in UTF-8. The encoding that a part names is often wrong.
   private func decoded(_ content: [UInt8], _ named: TextEncoding?) -> [UInt8] {
     let text = content.withElements { content in
-      let known = named.map { $0.decoded(content) }
-      if let known, known.isValid { return known.text }
-      if content.isValidUTF8 { return Array(content) }
-      if let known, named?.isUTF8 == false { return known.text }
-      return TextEncoding("WINDOWS-1252")?.decoded(content).text ?? Array(content)
+      let isUTF8 = content.isValidUTF8
+      if let named, !named.isUTF8 {
+        let known = named.decoded(content)
+        // Any text is valid in most encodings whose characters are single bytes, but hardly any is UTF-8 by chance.
+        let isMistaken =
+          isUTF8 && content.contains { $0 >= 0x80 }
+          && String(decoding: known.text, as: UTF8.self).unicodeScalars.count == content.count
+        if known.isValid ? !isMistaken : !isUTF8 { return known.text }
+      }
+      if isUTF8 { return TextEncoding("UTF-8")?.decoded(content).text ?? Array(content) }
+      return WindowsCharacters.repairingUTF8(in: content)
+        ?? TextEncoding("WINDOWS-1252")?.decoded(content).text ?? Array(content)
     }
     return WindowsCharacters.replacingControls(in: text)
   }

@@ -111,7 +111,7 @@ struct SourceReading {
     }
     if !file.isStandardInput {
       switch kind {
-      case .page: try InputText.check(file, Self.pageReading)
+      case .page: try InputText.check(file, pageReading)
       case .text: try InputText.check(file, textReading)
       case .converted, .records, .mail: break
       }
@@ -119,11 +119,16 @@ struct SourceReading {
     return Source(file: file, shown: shown, name: name, kind: kind)
   }
 
-  private static let pageReading = InputText.Reading(isForced: true)
-
   private var textReading: InputText.Reading {
     var reading = InputText.Reading(encoding: encoding)
     reading.advice = "--exclude leaves it out, --convert reads it"
+    return reading
+  }
+
+  /// Pages name encodings of which some use control characters.
+  private var pageReading: InputText.Reading {
+    var reading = textReading
+    reading.mayHaveControls = true
     return reading
   }
 
@@ -136,8 +141,8 @@ struct SourceReading {
     case .converted(let command): try readOutput(of: command, source.file, to: writer)
     case .records(let format): try readRecords(source.file, format, to: writer, problem: problem)
     case .page:
-      let text = try InputText(source.file, Self.pageReading)
-      let page = try HTMLDocument(text.bytes, encoding: encoding)
+      let text = try InputText(source.file, pageReading)
+      let page = try HTMLDocument(text.bytes, encoding: encoding == nil ? nil : TextEncoding("UTF-8"))
       withExtendedLifetime(text) {}
       try page.text.withElements { text throws(ToolError) in
         try writer.add(text, title: page.title, hasLines: false)

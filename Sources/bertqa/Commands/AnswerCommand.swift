@@ -11,7 +11,9 @@ struct AnswerCommand: Command {
     operands: .files,
     description: [
       "Find the answer to QUESTION in each FILE or in standard input and print it. An answer is a passage of the "
-        + "document. Documents are texts of any length; they may be compressed with gzip or zstd. The file with the best answer comes first."
+        + "document. Documents are texts of any length; they may be compressed with gzip or zstd. Markdown is read with its "
+        + "marks, HTML with its tags and mail with its headers; 'bertqa index' reads their text. The file with the best answer "
+        + "comes first."
     ],
     sections: [
       OptionSection(

@@ -11,7 +11,9 @@ struct AskCommand: Command {
     operands: .filesAndStandardInput,
     description: [
       "Read questions, one per line, and answer each from the FILEs, best answer first. On a terminal the "
-        + "lines can be edited as in a shell, the answer is highlighted in its context, and 'n' prints the next best answer.",
+        + "lines can be edited as in a shell, the answer is highlighted in its context, and 'n' prints the next best answer. "
+        + "Markdown is read with its marks, HTML with its tags and mail with its headers; 'bertqa index' makes a DB of their "
+        + "text.",
       "DB is a collection that 'bertqa index' has made, or another SQLite database with a full-text index (FTS5). It may be "
         + "large: only the passages that match the question best are read. QUESTIONs, joined with spaces, are one question; "
         + "without them questions are read as above.",

@@ -13,7 +13,7 @@ struct IndexCommand: Command {
       "Bring the collection DB, an SQLite database, up to date with FILEs and all files in DIRs; create it if there is none. "
         + "Only files that changed are read again, and files that no longer exist leave the collection. '-' is standard "
         + "input. Without FILE and DIR, only files that no longer exist are removed.",
-      "Texts, Markdown, HTML, mail (.eml, .mbox, Maildir) and records of JSON lines and tables (.jsonl, .csv, .tsv) are read, "
+      "Texts, Markdown, HTML, mail (.eml, .mbox, .mht, Maildir) and records of JSON lines and tables (.jsonl, .csv, .tsv) are read, "
         + "also compressed with gzip or zstd. HTML needs the library libxml2, and mail GMime; Markdown is read without its "
         + "marks by MD4C. Hidden files in directories are skipped.",
     ],

@@ -19,6 +19,8 @@ final class InputText {
     var isForced = false
     /// nil detects the encoding from the first bytes.
     var encoding: TextEncoding?
+    /// True reads text with more control characters than any text in UTF-8 has.
+    var mayHaveControls = false
     /// What to do about a file that does not look like text.
     var advice = "--force reads it anyway"
 
@@ -35,7 +37,8 @@ final class InputText {
     /// Returns the form of a text, of which the first bytes are enough. Throws if it is no text.
     fileprivate func form(_ bytes: UnsafeBufferPointer<UInt8>, _ shown: String) throws(ToolError) -> TextForm
     {
-      let form = encoding == nil ? TextForm(bytes) : TextForm(beginningWith: bytes, as: encoding)
+      let form =
+        encoding == nil && !mayHaveControls ? TextForm(bytes) : TextForm(beginningWith: bytes, as: encoding)
       if case .noText(let kind) = form, !isForced {
         throw ToolError(.input, "\(shown): looks like \(kind); \(advice)")
       }

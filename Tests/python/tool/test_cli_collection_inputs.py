@@ -69,6 +69,7 @@ def test_text_of_pages(tmp_path, page, text):
         ("iso-8859-1", "utf-8", "Zo\u00eb"),
         ("iso-2022-jp", "iso-2022-jp", "\u6771\u4eac"),
         ("utf-16", "utf-8", "a lamp"),
+        ("utf-16", "utf-16", "a lamp"),
         ("koi8-r", "koi8-r", "\u041c\u043e\u0441\u043a\u0432\u0430"),
     ],
 )
@@ -78,6 +79,42 @@ def test_encodings_of_pages(tmp_path, charset, encoding, text):
     page.write_bytes(f"<head>{declared}<title>{text}</title></head><p>{text}".encode(encoding))
     run("index", "--words-only", tmp_path / "x.db", page)
     assert rows(tmp_path / "x.db", "SELECT d.title, p.text FROM documents d, passages p") == [(text, text)]
+
+
+@pytest.mark.parametrize("charset", [None, "utf-8", "iso-8859-1"])
+@pytest.mark.parametrize("options", [(), ("--encoding", "utf-8")])
+def test_single_wrong_bytes_of_pages(tmp_path, charset, options):
+    """They do not change how the rest is read."""
+    page = tmp_path / "page.html"
+    declared = f"<meta charset={charset}>" if charset else ""
+    text = (
+        f"{declared}<title>Zo\u00eb</title><p>K\u00f6ln \u2013 caf".encode()
+        + b"\xe9 \x93 <p>"
+        + "M\u00fcnchen".encode()
+    )
+    page.write_bytes(text)
+    run("index", "--words-only", *options, tmp_path / "x.db", page)
+    assert rows(tmp_path / "x.db", "SELECT d.title, p.text FROM documents d, passages p") == [
+        ("Zo\u00eb", "K\u00f6ln \u2013 caf\u00e9 \u201c\n\nM\u00fcnchen")
+    ]
+
+
+def test_pages_that_are_none(tmp_path):
+    """Pages may have control characters, but a PDF document is none, and UTF-16 without a mark needs its name."""
+    path, folder = tmp_path / "x.db", tmp_path / "pages"
+    folder.mkdir()
+    korean = "<meta charset=iso-2022-kr><p>" + "\ud55c\uae00 \uae38 " * 99
+    (folder / "a.html").write_bytes(korean.encode("iso-2022-kr"))
+    (folder / "b.html").write_bytes(b"%PDF-1.4\n")
+    (folder / "c.html").write_bytes("<p>The lamp is green.".encode("utf-16-le"))
+    output, errors = run("index", "--words-only", path, folder, code=3)
+    assert output.startswith("1 new") and errors.count("\n") == 2
+    assert (
+        "b.html: looks like a PDF document" in errors
+        and "c.html: looks like UTF-16 without a byte order mark" in errors
+    )
+    run("index", "--words-only", "--encoding", "utf-16le", path, folder / "c.html")
+    assert rows(path, "SELECT text FROM passages ORDER BY id DESC LIMIT 1") == [("The lamp is green.",)]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +224,33 @@ ARMOUR = b"Version: GnuPG v1\n\niQEzBAEBCAAdFiEE+/x\n=abcd\n-----END PGP SIGNATU
         ("text/plain; charset=us-ascii", "Zo\u00eb".encode(), "Zo\u00eb"),
         ("text/plain; charset=utf-8", "\u201cZo\u00eb\u201d".encode("cp1252"), "\u201cZo\u00eb\u201d"),
         ("text/plain; charset=iso-8859-1", "\u201cZo\u00eb\u201d".encode("cp1252"), "\u201cZo\u00eb\u201d"),
+        ("text/plain; charset=iso-8859-1", "\u201cZo\u00eb\u201d".encode(), "\u201cZo\u00eb\u201d"),
+        ("text/html; charset=iso-8859-1", "<p>Zo\u00eb".encode(), "Zo\u00eb"),
+        ("text/plain; charset=iso-2022-jp", "\u6771\u4eac".encode("iso-2022-jp"), "\u6771\u4eac"),
+        (
+            "text/plain; charset=utf-8",
+            "Zo\u00eb, K\u00f6ln, ".encode() + b"caf\xe9",
+            "Zo\u00eb, K\u00f6ln, caf\u00e9",
+        ),
+        ("text/html", "<p>Zo\u00eb, K\u00f6ln, ".encode() + b"caf\xe9", "Zo\u00eb, K\u00f6ln, caf\u00e9"),
+        (
+            "text/plain; charset=utf-8",
+            "\xc9\xa0\xbb, \xe9t\xe9, d\xe9j\xe0".encode("latin-1"),
+            "\xc9\xa0\xbb, \xe9t\xe9, d\xe9j\xe0",
+        ),
         ("text/plain; charset=no-such", "Zo\u00eb".encode("latin-1"), "Zo\u00eb"),
+        ("text/plain", "\ufeffThe lamp".encode("utf-16-le"), "The lamp"),
+        ("text/plain; charset=utf-8", "\ufeffThe lamp".encode("utf-16-be"), "The lamp"),
+        ("text/plain; charset=utf-16le", "The lamp is green".encode("utf-16-le"), "The lamp is green"),
+        (
+            "text/plain; charset=iso-2022-kr",
+            ("\ud55c\uae00 \uae38 " * 9).encode("iso-2022-kr"),
+            ("\ud55c\uae00 \uae38 " * 9).strip(),
+        ),
+        ("text/rtf", rb"{\rtf1\ansi The lamp}", ""),
+        ("text/plain; charset=iso-8859-1", b"%PDF-1.4\n1 0 obj", ""),
+        ("text/plain; charset=utf-8", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), ""),
+        ("text/plain", b"\x13 caf\xe9" * 9, "\x13 caf\xe9" * 9),
         ("text/plain; charset=gb2312", "\u6731\u9555\u57fa".encode("gbk"), "\u6731\u9555\u57fa"),
         ("text/plain; charset=koi8-r", "\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
         ("text/plain", b"a\0b", "a b"),
@@ -207,6 +270,40 @@ def test_parts_of_mail(tmp_path, kind, content, text):
     (tmp_path / "a.eml").write_bytes(header.encode() + content)
     run("index", "--words-only", tmp_path / "x.db", tmp_path / "a.eml")
     assert rows(tmp_path / "x.db", "SELECT text FROM passages") == [(f"lamp\n\n{text}".strip(),)]
+
+
+@needs_gmime
+def test_byte_order_marks_of_mail(tmp_path):
+    """Programs of Windows write them before the first header."""
+    mark = "\ufeff".encode()
+    (tmp_path / "a.eml").write_bytes(mark + b"From: ann@example.org\nSubject: clock\n\nIt stopped.\n")
+    mails = b"".join(b"From a Fri May  3 10:00:00 2024\nSubject: %c\n\nLamp %c.\n\n" % (n, n) for n in b"bcd")
+    mails = mails.replace(b"\n\nLamp c", b"\n\nFrom here\nLamp c")
+    (tmp_path / "b.mbox.gz").write_bytes(gzip.compress(mark + mails))
+    (tmp_path / "inbox").write_bytes(mark + mails)
+    (tmp_path / "mark.eml").write_bytes(mark)
+    errors = run("index", "--words-only", tmp_path / "x.db", tmp_path, code=3)[1]
+    assert errors.count("message 3: does not begin with a header") == errors.count("\n") == 2
+    found = rows(tmp_path / "x.db", "SELECT d.name, p.text FROM documents d JOIN passages p ON p.document = d.id")
+    box = [("1", "b\n\nLamp b."), ("2", "c"), ("4", "d\n\nLamp d.")]
+    assert found == [(None, "clock\n\nIt stopped."), *box, *box]
+
+
+@needs_gmime
+@pytest.mark.parametrize("ending", [".mht", ".MHTML"])
+def test_pages_in_the_form_of_mail(tmp_path, ending):
+    """Browsers save pages with their pictures and style sheets so."""
+    page = EmailMessage()
+    page["From"], page["Subject"] = "<Saved by Blink>", "Lamps \u2013 a page"
+    page.set_content("<title>x</title><p>The lamp is\ngr\u00fcn.", subtype="html", cte="quoted-printable")
+    page.add_related("p { color: red }", subtype="css")
+    page.add_related(b"\x89PNG", maintype="image", subtype="png")
+    (tmp_path / ("a" + ending)).write_bytes(page.as_bytes())
+    run("index", "--words-only", tmp_path / "x.db", tmp_path)
+    title = "Lamps \u2013 a page"
+    assert rows(tmp_path / "x.db", "SELECT d.title, p.text FROM documents d, passages p") == [
+        (title, f"{title}\n\nThe lamp is gr\u00fcn.")
+    ]
 
 
 @needs_gmime
@@ -407,6 +504,12 @@ def test_byte_order_marks_and_empty_headings(tmp_path):
         ("a.md", "\r\nThe owl\r\n=======\r\n\r\nIt sleeps.\r\n", "The owl"),
         ("a.md", "---\ntags: [x]\ntitle: 'The owl: a life'\n---\n# Another\n", "The owl: a life"),
         ("a.md", "---\ntags: [x]\n---\n\n# The owl\n", "The owl"),
+        ("a.md", "---\r\ntitle: >-\r\n  The owl:\r\n  a life\r\ntags: [x]\r\n---\r\n", "The owl: a life"),
+        ("a.md", "---\ntitle: |\n  > The owl\n---\n", "> The owl"),
+        ("a.md", "---\ntitle: 'The\n  owl'\nsubtitle:\n  a life\n---\n", "The owl"),
+        ("a.md", "---\ntitles: [x]\ntitle:\n---\n\n# The owl\n", "The owl"),
+        ("a.md", '+++\ntags = ["x"]\ntitle  = "The owl: a = b"\n+++\n# Another\n', "The owl: a = b"),
+        ("a.md", "+++\ndraft = true\n+++\n\n# The owl\n", "The owl"),
         ("a.md", "<!-- a\ncomment -->\n[![Build](x)](y)\n\n# The owl\n", "The owl"),
         ("a.rst", ".. _owl:\n.. Copyright\n   Ann\n\n*******\nThe owl\n*******\n", "The owl"),
         ("a.rst.gz", "The owl\n~~~~~~~\n", "The owl"),

@@ -40,7 +40,8 @@ private struct Line {
 
   init(_ text: TextBytes, from start: Int, limit: Int) {
     self.text = text
-    var position = start
+    let finder = SentenceFinder(text: text.bytes)
+    var position = start == 0 ? min(finder.markSize, limit) : start
     while position < limit, position - start < SentenceFinder.reach,
       Self.isSpace(text[position]) || text[position] == UInt8(ascii: ">")
     {
@@ -48,7 +49,6 @@ private struct Line {
       position += 1
     }
     self.start = position
-    let finder = SentenceFinder(text: text.bytes)
     while position < limit, position - self.start < Self.longest, finder.lineBreakSize(at: position) == 0 {
       position += 1
     }

@@ -34,6 +34,9 @@ import Testing
     ("fox", "One. ", "The fox ate \"Mr. Smith.\"", " Two."),
     ("fox", "One.\r\n\r\n", "The fox", "\r\n\r\nTwo."),
     ("fox", "", "fox", ""),
+    ("fox", "\u{FEFF}", "The fox.", " Two."),
+    ("fox", "\u{FEFF} ", "1. The fox.", " Two."),
+    ("fox", "\u{FEFF}# The den\n", "The fox.", " Two."),
   ])
   func rules(_ answer: String, _ before: String, _ sentence: String, _ behind: String) throws {
     #expect(try Self.sentence(answer, in: before + sentence + behind) == sentence)

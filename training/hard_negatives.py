@@ -7,9 +7,9 @@ training/README.md explains the use.
 
 import argparse
 import json
-import os
 import sys
 
+from common.files import whole
 from qa.examples import read_examples
 from qa.passages import Collection
 from qa.tools import tools
@@ -26,11 +26,9 @@ def main():
     examples = [example for path in arguments.data for example in read_examples(path)]
     with bertqa.Context(arguments.embed) as context:
         collection = Collection(examples, context)
-    part = arguments.out + ".part"
-    with open(part, "w", encoding="utf-8") as file:
+    with whole(arguments.out) as part, open(part, "w", encoding="utf-8") as file:
         for example, passages in zip(examples, collection.competing(arguments.count), strict=True):
             print(json.dumps({"id": example.id, "passages": passages}), file=file)
-    os.replace(part, arguments.out)
     print(f"{len(examples)} questions, {len(collection.passages)} passages", file=sys.stderr)
 
 

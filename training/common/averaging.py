@@ -6,6 +6,8 @@ from typing import Dict, List, Optional, Sequence, Tuple
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
+from .files import whole
+
 HEADS = ("qa_outputs.weight", "qa_outputs.bias", "classifier.weight", "classifier.bias")
 
 
@@ -69,6 +71,6 @@ def with_temperature(tensors: Dict[str, np.ndarray], temperature: float) -> Dict
 
 def save(path: str, tensors: Dict[str, np.ndarray], metadata: Optional[Dict[str, str]] = None) -> None:
     """Writes the whole file or nothing, for all to read: safetensors makes it the owner's alone."""
-    save_file(tensors, path + ".part", metadata)
-    os.chmod(path + ".part", 0o644)
-    os.replace(path + ".part", path)
+    with whole(path) as part:
+        save_file(tensors, part, metadata)
+        os.chmod(part, 0o644)

@@ -1,8 +1,10 @@
-"""Text files as they come, or packed by xz, their sentences, and names for what a run keeps of its inputs."""
+"""Text files as they come, or packed by xz, their sentences, and what a run keeps of its inputs: names, whole files."""
 
+import contextlib
 import hashlib
 import json
 import lzma
+import os
 import pathlib
 import re
 from typing import Iterator, List
@@ -27,6 +29,14 @@ def contexts(path) -> List[str]:
 def split_sentences(text: str) -> List[str]:
     """English sentences, about: they end before white space and a capital letter."""
     return re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)
+
+
+@contextlib.contextmanager
+def whole(path):
+    """A name to write a file under. It takes the place of `path` at the end, so that all of the file is there or none."""
+    part = f"{path}.part"
+    yield part
+    os.replace(part, path)
 
 
 def digest(*parts) -> str:

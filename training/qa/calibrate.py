@@ -10,7 +10,7 @@ import random
 import sys
 import tempfile
 
-from common.files import digest
+from common.files import digest, whole
 
 from . import calibration, chances
 
@@ -203,9 +203,8 @@ def write(directory, config) -> None:
 
 def replace(path, text) -> None:
     """Writes the whole file or nothing."""
-    with open(path + ".new", "w", encoding="utf-8") as file:
+    with whole(path) as part, open(part, "w", encoding="utf-8") as file:
         file.write(text)
-    os.replace(path + ".new", path)
 
 
 def add_options(parser) -> None:

@@ -11,7 +11,7 @@ import torch
 from tokenizers import Tokenizer
 
 from common.batches import padded_length
-from common.files import digest
+from common.files import digest, whole
 from common.models import ids_in, load_tokenizer, translated
 
 from .tokenized import Windows
@@ -66,9 +66,8 @@ def teacher_logits(arguments, windows: Windows, used: Sequence[int], device, log
             spread[:, candidates] = scores[:, theirs] / len(arguments.teacher)
             result.add(indices, candidates, spread)
         print(f"{directory}: read {len(result.used)} windows", file=sys.stderr, flush=True)
-    with open(path + ".part", "wb") as file:
+    with whole(path) as part, open(part, "wb") as file:
         np.save(file, result.values.cpu().numpy())
-    os.replace(path + ".part", path)
     return result
 
 

@@ -1,6 +1,5 @@
 """Windows as references: the tokens of a question and of a passage are stored once, however many windows hold them."""
 
-import os
 from dataclasses import astuple
 from typing import Dict, List, Sequence
 
@@ -8,6 +7,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from common.batches import padded_length
+from common.files import whole
 
 from .examples import Example
 from .windows import MAX_QUESTION_LENGTH, Layout, parts, token_range
@@ -41,9 +41,8 @@ class Windows:
         return len(self.arrays["questions"])
 
     def save(self, path: str) -> None:
-        with open(path + ".part", "wb") as file:
+        with whole(path) as part, open(part, "wb") as file:
             np.savez_compressed(file, **self.arrays)
-        os.replace(path + ".part", path)
 
     @classmethod
     def load(cls, path: str) -> "Windows":

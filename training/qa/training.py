@@ -17,7 +17,7 @@ from common import attention, packed
 from common.adversarial import AdversarialEmbeddings
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints
 from common.dropout import use_byte_dropout
-from common.files import digest
+from common.files import digest, whole
 from common.schedule import learning_rate, parameter_groups
 
 from .teacher import teacher_logits
@@ -242,8 +242,8 @@ class Run:
         weights = {
             name: value.detach().half().contiguous().cpu() for name, value in self.model.state_dict().items()
         }
-        save_file(weights, path + ".part", {"format": "pt"})
-        os.replace(path + ".part", path)
+        with whole(path) as part:
+            save_file(weights, part, {"format": "pt"})
 
     def _save(self) -> None:
         path = os.path.join(self.directory, f"checkpoint-{self.step:06d}.pt")
@@ -258,8 +258,8 @@ class Run:
         }
         if self.device.type == "cuda":
             state["cuda_rng"] = torch.cuda.get_rng_state()
-        torch.save(state, path + ".part")
-        os.replace(path + ".part", path)
+        with whole(path) as part:
+            torch.save(state, part)
         remove_old_checkpoints(self.directory, keep=2)
 
     def _batches_digest(self) -> str:

@@ -6,7 +6,7 @@ from typing import Sequence
 
 import numpy as np
 
-from common.files import digest
+from common.files import digest, whole
 
 OTHER = "other"
 #: Inverse strength of the penalty; the weight of "other" beside a topic.
@@ -26,9 +26,8 @@ def vectors(context, texts: Sequence[str], path: str) -> "np.ndarray":
         np.asarray(context.embed(list(texts[i : i + BATCH])), np.float32) for i in range(0, len(texts), BATCH)
     ]
     found = np.concatenate(parts)
-    with open(path + ".part", "wb") as file:
+    with whole(path) as part, open(part, "wb") as file:
         np.savez(file, vectors=found, key=key)
-    os.replace(path + ".part", path)
     return found
 
 

@@ -26,14 +26,14 @@ enum PassageLayout {
     of window: TokenWindow, in text: TokenizedText, isFirst: Bool, next: TokenWindow?
   ) -> TextRange {
     let tokens = text.tokens
-    var start = isFirst ? 0 : Int(tokens.starts[window.firstToken])
+    var start = isFirst ? text.text.byteOrderMarkSize : Int(tokens.starts[window.firstToken])
     var end = Int(tokens.ends[window.endToken - 1])
     if let next {
       if next.firstToken >= window.endToken { end = Int(tokens.starts[next.firstToken]) }
     } else {
       end = text.text.count
     }
-    if isFirst, text.text.starts(with: "\u{FEFF}".utf8) { start = min(3, end) }
+    start = min(start, end)
     while end > start, isWhiteSpace(text.text[end - 1]) { end -= 1 }
     while start < end, isWhiteSpace(text.text[start]) { start += 1 }
     return TextRange(start: start, end: end)

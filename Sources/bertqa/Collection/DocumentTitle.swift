@@ -127,8 +127,8 @@ struct DocumentTitle {
   private static func lines(_ text: UnsafeBufferPointer<UInt8>) -> ArraySlice<Line> {
     let beginning = Array(text.prefix(reach))
     let end: UInt8 = beginning.contains(0x0A) ? 0x0A : 0x0D
-    let mark = beginning.starts(with: "\u{FEFF}".utf8) ? 3 : 0
-    var lines = beginning[mark...].split(separator: end, omittingEmptySubsequences: false)[...]
+    var lines = beginning[beginning.byteOrderMarkSize...].split(
+      separator: end, omittingEmptySubsequences: false)[...]
     skipBlank(&lines)
     return lines
   }

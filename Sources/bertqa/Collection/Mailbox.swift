@@ -121,7 +121,7 @@ final class Mailbox {
     try input.decompress(byContent: true)
     let buffer = ByteBuffer()
     _ = try buffer.fill(atMost: beginningSize, input.read)
-    return Array(buffer.bytes).dropFirst(buffer.bytes.starts(with: "\u{FEFF}".utf8) ? 3 : 0)
+    return Array(buffer.bytes).dropFirst(buffer.bytes.byteOrderMarkSize)
   }
 
   private static let beginningSize = 1 << 12

@@ -1,3 +1,5 @@
+import BertQACore
+
 /// The text of a Markdown document without its marks, by MD4C's parser, which is opened on demand.
 ///
 /// It has the line breaks of the document, so that both count lines alike. Front matter stays, and so do the marks of
@@ -73,8 +75,7 @@ final class MarkdownDocument {
     // MD4C 0.4.8 reads the byte behind some texts.
     copy[document.count] = 0
     source = UnsafeBufferPointer(rebasing: copy[..<document.count])
-    let mark = source.starts(with: "\u{FEFF}".utf8) ? 3 : 0
-    position = max(mark, DocumentTitle.frontMatterSize(source))
+    position = max(source.byteOrderMarkSize, DocumentTitle.frontMatterSize(source))
     text.reserveCapacity(source.count)
     text += source[..<position]
     let parser = Parser(

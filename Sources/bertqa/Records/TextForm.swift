@@ -1,3 +1,5 @@
+import BertQACore
+
 /// The kind of a file by its first bytes: text, UTF-16, or data without readable text.
 enum TextForm {
   case text
@@ -100,8 +102,7 @@ enum TextForm {
     }
     if isBZip2(sample) { return "compressed with bzip2: read it with 'bzip2 -dc'" }
     // The standard allows it anywhere in the first 1024 bytes; in practice it follows a byte order mark.
-    let mark = sample.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-    if sample.dropFirst(mark).starts(with: Array("%PDF-".utf8)) {
+    if sample.dropFirst(sample.byteOrderMarkSize).starts(with: Array("%PDF-".utf8)) {
       return "a PDF document: extract its text first, for instance with 'pdftotext FILE -'"
     }
     return nil

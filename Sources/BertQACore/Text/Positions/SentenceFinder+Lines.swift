@@ -40,8 +40,7 @@ private struct Line {
 
   init(_ text: TextBytes, from start: Int, limit: Int) {
     self.text = text
-    let finder = SentenceFinder(text: text.bytes)
-    var position = start == 0 ? min(finder.markSize, limit) : start
+    var position = start == 0 ? min(text.bytes.byteOrderMarkSize, limit) : start
     while position < limit, position - start < SentenceFinder.reach,
       Self.isSpace(text[position]) || text[position] == UInt8(ascii: ">")
     {
@@ -49,6 +48,7 @@ private struct Line {
       position += 1
     }
     self.start = position
+    let finder = SentenceFinder(text: text.bytes)
     while position < limit, position - self.start < Self.longest, finder.lineBreakSize(at: position) == 0 {
       position += 1
     }

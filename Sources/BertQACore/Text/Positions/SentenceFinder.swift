@@ -97,12 +97,9 @@ struct SentenceFinder {
     return UTF8Codec.decodeBackwards(base, before: position, begin: 0)
   }
 
-  /// The size of the byte order mark; 0 for none.
-  var markSize: Int { text.starts(with: "\u{FEFF}".utf8) ? 3 : 0 }
-
   /// Returns the place after white space. The byte order mark that files begin with counts as such.
   func skipSpace(from start: Int, limit: Int) -> Int {
-    var position = start == 0 && markSize <= limit ? markSize : start
+    var position = start == 0 && text.byteOrderMarkSize <= limit ? text.byteOrderMarkSize : start
     while position < limit, case let unit = UTF8Codec.decode(text, at: position), unit.isWhiteSpace,
       position + unit.size <= limit
     {

@@ -168,3 +168,8 @@ func withBytes<Result>(
       })
   }
 }
+
+extension Collection<UInt8> {
+  /// The size of the byte order mark that UTF-8 begins with; 0 for none.
+  package var byteOrderMarkSize: Int { starts(with: "\u{FEFF}".utf8) ? 3 : 0 }
+}

@@ -29,6 +29,27 @@ def test_public_names():
         assert public.__doc__ and public.__module__ == "bertqa", name
 
 
+def test_imports_are_lazy():
+    """Importing bertqa loads only what most programs need; pipelines load no numpy. Some builds of Python have no
+    sqlite3."""
+    result = run_python(f"""
+import sys
+
+sys.modules["sqlite3"] = None
+import bertqa
+
+assert not {{"bertqa.pipelines", "shutil", "bz2", "lzma"}} & set(sys.modules)
+tiny = {str(FIXTURES / "tiny-bert")!r}
+bertqa.pipeline("question-answering", tiny)(question="Who?", context="Ann.")
+assert not {{"numpy", "torch", "transformers"}} & set(sys.modules)
+try:
+    bertqa.Collection(":memory:")
+except ImportError as error:
+    print(error.name)
+""")
+    assert (result.stdout.strip(), result.returncode) == ("sqlite3", 0), result.stderr
+
+
 def test_versions():
     numbers = [re.search(rf"BERTQA_VERSION_{part} (\d+)", HEADER)[1] for part in ("MAJOR", "MINOR", "PATCH")]
     assert bertqa.__version__ == bertqa.version() == ".".join(numbers)

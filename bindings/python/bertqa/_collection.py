@@ -5,7 +5,6 @@ import contextlib
 import ctypes
 import json
 import os
-import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
@@ -22,6 +21,7 @@ from ._value import Text, Value
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from ._database import Database
     from ._options import AnswerOptions
 
 # The numbers of bertqa_collection_statement.
@@ -106,6 +106,8 @@ class Collection:
         embedder: Optional[Context] = None,
         words_only: bool = False,
     ):
+        from ._database import Database  # some builds of Python have no sqlite3
+
         for given, what in (context, "context"), (embedder, "embedder"):
             if given is not None:
                 check_kind(given, Context, what)
@@ -117,8 +119,8 @@ class Collection:
         name = os.fsdecode(path_bytes(path, "path"))
         # SQLite may interpret a name such as "file:x" as a URI.
         file = name if path == ":memory:" else os.path.join(os.curdir, name)
-        database = _Database(name, file)
-        self._database: Optional[sqlite3.Connection] = database
+        database = Database(name, file)
+        self._database: Optional[Database] = database
         try:
             self._open(name)
         except BaseException:
@@ -133,8 +135,7 @@ class Collection:
             with self._transaction("BEGIN IMMEDIATE"):
                 # Another process may have created them meanwhile.
                 if not self._has_tables(path):
-                    for statement in _statements(_sql(_CREATE)):
-                        database.execute(statement)
+                    database.execute_all(_sql(_CREATE))
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version != _VERSION:
             raise ValueError(
@@ -184,7 +185,7 @@ class Collection:
         )
         return info.directory, info.embedding_length, data.raw[: needed.value]
 
-    def _opened(self) -> sqlite3.Connection:
+    def _opened(self) -> "Database":
         if self._database is None:
             raise ValueError("this Collection was closed")
         return self._database
@@ -470,26 +471,6 @@ class Collection:
         self.close()
 
 
-class _Database(sqlite3.Connection):
-    """A connection whose errors name the database."""
-
-    def __init__(self, name: str, file: str):
-        self._name = name
-        with self._named():
-            super().__init__(file, isolation_level=None, timeout=10, check_same_thread=False)
-
-    def execute(self, *arguments: Any) -> sqlite3.Cursor:
-        with self._named():
-            return super().execute(*arguments)
-
-    @contextlib.contextmanager
-    def _named(self) -> "Iterator[None]":
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise type(error)(f"{self._name}: {error}") from None
-
-
 def _check_str(value: Any, what: str) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a str, not {type(value).__name__}")
@@ -514,16 +495,6 @@ def _json(fields: Any) -> Optional[str]:
 def _sql(statement: int) -> str:
     text: bytes = library().collection_sql(statement)
     return text.decode()
-
-
-def _statements(script: str) -> "Iterator[str]":
-    """Yields the statements of a script. sqlite3 runs whole scripts only outside transactions."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
 
 
 def _checked(value: Any, kind: type, what: str) -> Any:

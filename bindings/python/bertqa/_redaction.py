@@ -3,7 +3,6 @@
 import ctypes
 import json
 import os
-import tempfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union, cast
 
@@ -71,6 +70,8 @@ class Pseudonyms:
 
     def save(self, path: Any) -> None:
         """Writes the names to a file that only its owner can read. `bertqa restore --mapping` also reads it."""
+        import tempfile  # not with the package, as it imports shutil and the compression modules
+
         directory, base = os.path.split(os.path.abspath(os.fsdecode(path)))
         descriptor, temporary = tempfile.mkstemp(".tmp", f"{base}.", directory)
         try:

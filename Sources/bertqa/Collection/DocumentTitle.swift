@@ -32,12 +32,14 @@ struct DocumentTitle {
     return frontMatterEnd(lines).map { lines[$0].endIndex } ?? 0
   }
 
-  /// Returns the index of the line that ends front matter, which is YAML between `---` or TOML between `+++`.
+  /// Returns the index of the line that ends front matter, which is YAML between `---` or TOML between `+++`. A YAML
+  /// document may also end with `...`.
   private static func frontMatterEnd(_ lines: ArraySlice<Line>) -> Int? {
     guard let mark = lines.first.map(trimmed),
       ["---", "+++"].contains(where: { mark.elementsEqual($0.utf8) })
     else { return nil }
-    return lines.dropFirst().firstIndex { trimmed($0).elementsEqual(mark) }
+    let ends = [mark, mark.first == UInt8(ascii: "-") ? Array("...".utf8)[...] : mark]
+    return lines.dropFirst().firstIndex { ends.contains(trimmed($0)) }
   }
 
   /// Returns the title of Markdown's front matter, and skips it.

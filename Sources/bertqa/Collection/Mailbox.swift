@@ -201,8 +201,7 @@ private struct MailText {
     self.isMbox = isMbox
   }
 
-  /// Appends the text of all parts that have text. Of several forms of the same part, that is the plain one if it has
-  /// any, else the last one with text of its own.
+  /// Appends the text of all parts that have text.
   mutating func append(partsOf message: MIMELibrary.Object) throws(ToolError) {
     // Without recursion: parts may be nested deeply.
     var waiting = [message]
@@ -215,48 +214,80 @@ private struct MailText {
         waiting.append(attached)
       case .multipart(let isAlternative):
         let parts = mime.parts(part)
-        waiting += isAlternative ? chosen(among: parts) : parts.reversed()
-      case .plain, .text:
-        if let text = text(of: part) { append(EncodedData.removed(from: lines(text))) }
-      case .html:
-        let encoding = mime.encoding(part)
-        let page = encoding == nil ? mime.content(part) : decoded(mime.content(part), encoding)
-        try page.withElements { page throws(ToolError) in
-          append(try HTMLDocument(page, encoding: encoding == nil ? nil : TextEncoding("UTF-8")).text)
+        if isAlternative {
+          if let form = appendPlain(of: parts) { waiting.append(form) }
+        } else {
+          waiting += parts.reversed()
         }
+      case .plain, .text: append(text(of: part) ?? [])
+      case .html: append(try pageText(of: part))
       case .other: break
       }
     }
   }
 
-  /// Returns the form of a part to read, or none.
-  private func chosen(among forms: [MIMELibrary.Object]) -> [MIMELibrary.Object] {
-    if let plain = forms.first(where: isPlainText) { return [plain] }
+  /// Appends the plain one of several forms of the same part, or returns the form to read instead: the page, if plain
+  /// text is missing or has less than half of its letters, such as "Your program does not show HTML".
+  private mutating func appendPlain(of forms: [MIMELibrary.Object]) -> MIMELibrary.Object? {
     // Invitations have a calendar as the last form.
-    let page = forms.last {
+    let form = forms.last {
       switch mime.kind($0) {
       case .html, .multipart: true
       default: false
       }
     }
-    return (page ?? forms.last).map { [$0] } ?? []
+    for case let text? in forms.lazy.map(plainText) {
+      if let form, let page = page(of: form), let pageText = try? pageText(of: page),
+        2 * Self.letterCount(text) < Self.letterCount(pageText)
+      {
+        return form
+      }
+      append(text)
+      return nil
+    }
+    return form ?? forms.last
   }
 
-  private func isPlainText(_ part: MIMELibrary.Object) -> Bool {
-    guard case .plain = mime.kind(part) else { return false }
-    return !PlainText.isBlank(text(of: part) ?? [])
+  /// Returns nil for what is no plain text, or blank.
+  private func plainText(of part: MIMELibrary.Object) -> [UInt8]? {
+    guard case .plain = mime.kind(part), let text = text(of: part), !PlainText.isBlank(text) else { return nil }
+    return text
   }
 
-  /// Returns the text of a part in UTF-8; nil for data that only the part's type says is text.
+  /// Returns the page of a form, which pictures may accompany.
+  private func page(of form: MIMELibrary.Object) -> MIMELibrary.Object? {
+    let parts: [MIMELibrary.Object]
+    if case .multipart = mime.kind(form) { parts = mime.parts(form) } else { parts = [form] }
+    return parts.first { if case .html = mime.kind($0) { true } else { false } }
+  }
+
+  /// Returns the number of bytes that are neither white space nor in a link.
+  private static func letterCount(_ text: [UInt8]) -> Int {
+    text.split { $0 <= 0x20 }.reduce(0) { count, word in
+      let isLink = word.withUnsafeBytes { memmem($0.baseAddress!, $0.count, "://", 3) != nil }
+      return count + (isLink ? 0 : word.count)
+    }
+  }
+
+  private func pageText(of part: MIMELibrary.Object) throws(ToolError) -> [UInt8] {
+    let encoding = mime.encoding(part)
+    let page = encoding == nil ? mime.content(part) : decoded(mime.content(part), encoding)
+    return try page.withElements { page throws(ToolError) in
+      try HTMLDocument(page, encoding: encoding == nil ? nil : TextEncoding("UTF-8")).text
+    }
+  }
+
+  /// Returns the text of a part in UTF-8, without encoded data; nil for data that only the part's type says is text.
   private func text(of part: MIMELibrary.Object) -> [UInt8]? {
     let (content, encoding) = (mime.content(part), mime.encoding(part))
     let (form, formInEncoding) = content.withElements {
       (TextForm(beginningWith: $0, as: nil), TextForm(beginningWith: $0, as: encoding))
     }
     // The mark of an attached file shows it; the part often names no encoding, or that of the message.
-    if case .utf16 = form { return decoded(content, TextEncoding("UTF-16")) }
-    if case .noText = formInEncoding { return nil }
-    return decoded(content, encoding)
+    let isUTF16 = if case .utf16 = form { true } else { false }
+    if !isUTF16, case .noText = formInEncoding { return nil }
+    let text = decoded(content, isUTF16 ? TextEncoding("UTF-16") : encoding)
+    return EncodedData.removed(from: lines(text))
   }
 
   /// Returns a part's text in UTF-8. The encoding that a part names is often wrong.

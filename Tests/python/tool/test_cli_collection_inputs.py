@@ -273,6 +273,29 @@ def test_parts_of_mail(tmp_path, kind, content, text):
 
 
 @needs_gmime
+@pytest.mark.parametrize("has_picture", [False, True])
+@pytest.mark.parametrize(
+    "plain, is_read",
+    [
+        ("Your program does not show pages.\nhttps://example.org/" + "a" * 200, False),
+        ("\u90ae\u4ef6\u4e0d\u652f\u6301", False),
+        ("The lease was signed by Ann Smith, in the old mill.", True),
+        ("The lease was signed <https://example.org/lease> by Ann in the mill.", True),
+    ],
+)
+def test_alternatives_of_mail(tmp_path, plain, is_read, has_picture):
+    """Newsletters have plain text that says only where the page is."""
+    mail = message("", ("plain", plain, "utf-8", "8bit"))
+    page = "The lease was signed by Ann Smith, in the old mill behind the station."
+    mail.add_alternative(f"<style>{'a' * 999}</style><p>{page}", subtype="html")
+    if has_picture:
+        mail.get_payload()[1].add_related(b"\x89PNG", maintype="image", subtype="png")
+    (tmp_path / "a.eml").write_bytes(mail.as_bytes())
+    run("index", "--words-only", tmp_path / "x.db", tmp_path / "a.eml")
+    assert rows(tmp_path / "x.db", "SELECT text FROM passages") == [(plain if is_read else page,)]
+
+
+@needs_gmime
 def test_byte_order_marks_of_mail(tmp_path):
     """Programs of Windows write them before the first header."""
     mark = "\ufeff".encode()
@@ -510,6 +533,7 @@ def test_byte_order_marks_and_empty_headings(tmp_path):
         ("a.md", "---\ntitles: [x]\ntitle:\n---\n\n# The owl\n", "The owl"),
         ("a.md", '+++\ntags = ["x"]\ntitle  = "The owl: a = b"\n+++\n# Another\n', "The owl: a = b"),
         ("a.md", "+++\ndraft = true\n+++\n\n# The owl\n", "The owl"),
+        ("a.md", "---\ntags: [x]\n...\n\n# The owl\n\n---\n", "The owl"),
         ("a.md", "<!-- a\ncomment -->\n[![Build](x)](y)\n\n# The owl\n", "The owl"),
         ("a.rst", ".. _owl:\n.. Copyright\n   Ann\n\n*******\nThe owl\n*******\n", "The owl"),
         ("a.rst.gz", "The owl\n~~~~~~~\n", "The owl"),

@@ -264,7 +264,8 @@ private struct MailText {
   /// Returns the number of bytes that are neither white space nor in a link.
   private static func letterCount(_ text: [UInt8]) -> Int {
     text.split { $0 <= 0x20 }.reduce(0) { count, word in
-      let isLink = word.withUnsafeBytes { memmem($0.baseAddress!, $0.count, "://", 3) != nil }
+      let slash = UInt8(ascii: "/")
+      let isLink = zip(word, word.dropFirst()).contains { $0 == slash && $1 == slash }
       return count + (isLink ? 0 : word.count)
     }
   }

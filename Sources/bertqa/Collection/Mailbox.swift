@@ -227,7 +227,7 @@ private struct MailText {
   }
 
   /// Appends the plain one of several forms of the same part, or returns the form to read instead: the page, if plain
-  /// text is missing or has less than half of its letters, such as "Your program does not show HTML".
+  /// text is missing, or is short and has less than half of its letters, such as "Your program does not show HTML".
   private mutating func appendPlain(of forms: [MIMELibrary.Object]) -> MIMELibrary.Object? {
     // Invitations have a calendar as the last form.
     let form = forms.last {
@@ -237,8 +237,10 @@ private struct MailText {
       }
     }
     for case let text? in forms.lazy.map(plainText) {
-      if let form, let page = page(of: form), let pageText = try? pageText(of: page),
-        2 * Self.letterCount(text) < Self.letterCount(pageText)
+      let count = Self.letterCount(text)
+      // Parsing the page takes three times as long as the rest.
+      if count < 1000, let form, let page = page(of: form), let pageText = try? pageText(of: page),
+        2 * count < Self.letterCount(pageText)
       {
         return form
       }

@@ -101,6 +101,7 @@ enum TextForm {
       return hasEncoding && utf32Marks.contains(signature.start) ? nil : signature.kind
     }
     if isBZip2(sample) { return "compressed with bzip2: read it with 'bzip2 -dc'" }
+    if sample.dropFirst(257).starts(with: "ustar".utf8) { return "a tar archive: unpack it first" }
     // The standard allows it anywhere in the first 1024 bytes; in practice it follows a byte order mark.
     if sample.dropFirst(sample.byteOrderMarkSize).starts(with: Array("%PDF-".utf8)) {
       return "a PDF document: extract its text first, for instance with 'pdftotext FILE -'"

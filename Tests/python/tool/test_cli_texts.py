@@ -1,10 +1,12 @@
 """The tool's behaviour for files without text and for paths that are not model directories."""
 
+import io
 import json
 import pathlib
 import random
 import shutil
 import subprocess
+import tarfile
 
 import pytest
 
@@ -14,11 +16,25 @@ from samples import TINY, WHO
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 90000000\n"
 SENTENCE = "The quick brown fox jumps over the lethargic dog. Zo\xeb saw it, \u00e9t\u00e9 comme hiver, and \U0001f98a too."
+
+
+def archive(text, form):
+    """Returns a tar archive of one text."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=form) as tar:
+        member = tarfile.TarInfo("a.txt")
+        member.size = len(text)
+        tar.addfile(member, io.BytesIO(text))
+    return file.getvalue()
+
+
 NO_TEXT = {
     "a PDF document": b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\nendobj\n",
     "a Git LFS pointer": POINTER,
     "a ZIP archive": b"PK\x03\x04\x14\x00\x06\x00" + bytes(64),
     "a Parquet file": b"PAR1\x15\x04" + bytes(64),
+    "a tar archive": archive(SENTENCE.encode() * 1000, tarfile.GNU_FORMAT),
+    "a tar archive: unpack it": archive(SENTENCE.encode() * 1000, tarfile.USTAR_FORMAT),
     "compressed with bzip2": b"BZh91AY&SY" + bytes(range(64)),
     "an SQLite database": b"SQLite format 3\0" + bytes(84),
     "a picture": b"\x89PNG\r\n\x1a\n" + bytes(64),

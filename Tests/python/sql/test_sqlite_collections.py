@@ -118,6 +118,7 @@ def test_c_example(notes, tmp_path):
     subprocess.run(
         ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", source, *flags.stdout.split(), "-o", program], check=True
     )
+
     def run(path):
         return subprocess.run([program, path, WHO, EXTENSION], capture_output=True, text=True, timeout=TIMEOUT)
 

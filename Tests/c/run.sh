@@ -94,6 +94,11 @@ examples() { # built as their README says, and each run
   printf 'a\tred green blue\nb\tone two three\nb\tsix one two\na\tgrey blue red\na\tgreen\nb\tsix\n' > "$out/data"
   expect "6 texts, 8 words" "$out/train_classifier" "$out/model" < "$out/data" 2> "$out/progress"
   expect "  a" "$out/classify" "blue, grey and green" "$out/model"
+  fails "$out/answer" "Who jumped over the dog?" - < "$out"
+  fails "$out/document" "$out" "Who jumped over the dog?"
+  printf 'a\tred\nno tab\n' | fails "$out/train_classifier" "$out/other"
+  fails "$out/train_classifier" "$out/other" < "$out"
+  [ ! -e "$out/other" ]
   echo "built and run"
 }
 
@@ -113,6 +118,15 @@ expect() { # expect TEXT COMMAND...: the command succeeds and prints the text
   grep -qF -- "$text" "$out/output" || {
     echo "expected \"$text\" of $*:"
     cat "$out/output"
+    return 1
+  }
+}
+
+fails() { # fails COMMAND...: the command ends with an error and a message
+  status=0
+  "$@" > "$out/output" 2> "$out/errors" || status=$?
+  [ $status = 1 ] && [ -s "$out/errors" ] || {
+    echo "expected a failure of $*: status $status"
     return 1
   }
 }

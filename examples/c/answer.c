@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads all of standard input. The caller frees the text; NULL if memory runs out. */
+/* Reads all of standard input. The caller frees the text; NULL with errno set on failure. */
 static char *read_input(size_t *length) {
   size_t capacity = 1 << 16;
   char *text = malloc(capacity);
   *length = 0;
   while (text != NULL) {
     *length += fread(text + *length, 1, capacity - *length, stdin);
-    if (*length < capacity) return text;
+    if (*length < capacity && !ferror(stdin)) return text;
     capacity *= 2;
-    char *larger = realloc(text, capacity);
+    char *larger = ferror(stdin) ? NULL : realloc(text, capacity);
     if (larger == NULL) free(text);
     text = larger;
   }
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
   size_t length = strlen(argv[2]);
   char *document = from_input ? read_input(&length) : argv[2];
   if (document == NULL) {
-    fprintf(stderr, "%s: no memory for the document\n", argv[0]);
+    perror(argv[0]);
     return 1;
   }
 

@@ -35,19 +35,20 @@ int main(int argc, char **argv) {
   sqlite3_stmt *ask;
   if (sqlite3_prepare_v2(
           database,
-          "SELECT answer, probability, coalesce(path, name), line FROM bertqa_ask(?, 3)"
-          " WHERE NOT is_impossible",
+          /* Only the passages of files have a path and lines. */
+          "SELECT answer, probability, coalesce(path, name, 'passage ' || passage)"
+          " || coalesce(', line ' || line, '') FROM bertqa_ask(?, 3) WHERE NOT is_impossible",
           -1, &ask, NULL) != SQLITE_OK) {
     return fail(database, "bertqa_ask");
   }
-  sqlite3_bind_text(ask, 1, argv[2], -1, SQLITE_STATIC);
-  int code;
-  while ((code = sqlite3_step(ask)) == SQLITE_ROW) {
-    printf("%s  (%.2f, %s, line %d)\n", sqlite3_column_text(ask, 0), sqlite3_column_double(ask, 1),
-           sqlite3_column_text(ask, 2), sqlite3_column_int(ask, 3));
+  int code = sqlite3_bind_text(ask, 1, argv[2], -1, SQLITE_STATIC);
+  while (code == SQLITE_OK && (code = sqlite3_step(ask)) == SQLITE_ROW) {
+    printf("%s  (%.2f, %s)\n", (const char *)sqlite3_column_text(ask, 0),
+           sqlite3_column_double(ask, 1), (const char *)sqlite3_column_text(ask, 2));
+    code = SQLITE_OK;
   }
-  if (code != SQLITE_DONE) return fail(database, "bertqa_ask");
+  if (code != SQLITE_DONE) fprintf(stderr, "bertqa_ask: %s\n", sqlite3_errmsg(database));
   sqlite3_finalize(ask);
   sqlite3_close(database);
-  return 0;
+  return code == SQLITE_DONE ? 0 : 1;
 }

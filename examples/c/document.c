@@ -18,6 +18,10 @@ static char *read_file(const char *path, size_t *length) {
   if (fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) >= 0 && fseek(file, 0, SEEK_SET) == 0 &&
       (text = malloc((size_t)size + 1)) != NULL) {
     *length = fread(text, 1, (size_t)size, file);
+    if (ferror(file)) {
+      free(text);
+      text = NULL;
+    }
   }
   fclose(file);
   return text;
@@ -42,7 +46,10 @@ int main(int argc, char **argv) {
   size_t count = (size_t)argc - 2;
   bertqa_text *questions = calloc(count, sizeof *questions);
   bertqa_answers **answers = calloc(count, sizeof *answers);
-  if (questions == NULL || answers == NULL) return 1;
+  if (questions == NULL || answers == NULL) {
+    perror(argv[0]);
+    return 1;
+  }
   for (size_t i = 0; i < count; i++) questions[i] = (bertqa_text){argv[i + 2], strlen(argv[i + 2])};
 
   bertqa_context *context;

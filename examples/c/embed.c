@@ -23,7 +23,10 @@ int main(int argc, char **argv) {
   size_t length = bertqa_context_info(context)->embedding_length;
   bertqa_text_pair *texts = calloc(count, sizeof *texts);
   float *vectors = calloc(count * length + 1, sizeof *vectors);
-  if (texts == NULL || vectors == NULL) return 1;
+  if (texts == NULL || vectors == NULL) {
+    perror(argv[0]);
+    return 1;
+  }
   for (size_t i = 0; i < count; i++)
     texts[i] = (bertqa_text_pair){argv[i + 1], strlen(argv[i + 1]), NULL, 0};
 

@@ -7,6 +7,7 @@
  * (threads = 1). A call past its deadline ends; the others continue. */
 #define _GNU_SOURCE /* getline */
 #include <bertqa.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,13 +74,25 @@ static void *work(void *unused) {
   return unused;
 }
 
+/* Returns the deadline of a line that begins with a number of milliseconds, and the rest of the line. */
+static uint64_t read_deadline(char *line, char **rest) {
+  const long milliseconds = strtol(line, rest, 10);
+  if (milliseconds > LONG_MAX / 1000000) return UINT64_MAX;
+  return bertqa_deadline_after(milliseconds > 0 ? (uint64_t)milliseconds * 1000000 : 0);
+}
+
 int main(int argc, char **argv) {
-  FILE *file = argc == 3 ? fopen(argv[2], "rb") : NULL;
-  if (file == NULL) {
+  const int wanted = argc == 3 ? atoi(argv[1]) : 0;
+  if (wanted < 1 || wanted > 64) {
     fprintf(stderr, "usage: %s THREADS FILE < LINES\n", argv[0]);
     return 2;
   }
-  size_t length = fread(text, 1, sizeof text, file), size = 0;
+  FILE *file = fopen(argv[2], "rb");
+  const size_t length = file != NULL ? fread(text, 1, sizeof text, file) : 0;
+  if (file == NULL || ferror(file)) {
+    perror(argv[2]);
+    return 1;
+  }
   fclose(file);
   const bertqa_context_options options = {.struct_size = sizeof options, .threads = 1};
   if (bertqa_context_create(NULL, &options, &context) != BERTQA_OK ||
@@ -89,23 +102,28 @@ int main(int argc, char **argv) {
   }
 
   pthread_t threads[64];
-  int count = 0, wanted = atoi(argv[1]);
-  while (count < wanted && count < 64 && pthread_create(&threads[count], NULL, work, NULL) == 0)
-    count++;
+  int count = 0;
+  while (count < wanted && pthread_create(&threads[count], NULL, work, NULL) == 0) count++;
+  if (count == 0) {
+    fprintf(stderr, "%s: cannot start a thread\n", argv[0]);
+    return 1;
+  }
   struct job *job;
+  size_t size = 0;
   while ((job = calloc(1, sizeof *job)) != NULL && getline(&job->line, &size, stdin) > 0) {
-    const long milliseconds = strtol(job->line, &job->question, 10);
-    job->deadline_ns = bertqa_deadline_after(milliseconds > 0 ? (uint64_t)milliseconds * 1000000 : 0);
+    job->deadline_ns = read_deadline(job->line, &job->question);
     job->question += strspn(job->question, " ");
     job->question[strcspn(job->question, "\n")] = '\0';
     put(job);
     size = 0;
   }
+  const int is_complete = job != NULL && feof(stdin);
+  if (!is_complete) perror(argv[0]);
   if (job != NULL) free(job->line);
   free(job);
   put(NULL);
   for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
   bertqa_document_free(document);
   bertqa_context_free(context);
-  return 0;
+  return is_complete ? 0 : 1;
 }

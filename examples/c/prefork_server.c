@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@
 static bertqa_context *context;
 static sigset_t not_blocked; /* the signal mask while waiting: a stop takes effect only between requests */
 static volatile sig_atomic_t stopped;
+static int failures;
 
 static void stop(int number) { stopped = number; }
 
@@ -78,6 +80,11 @@ static void serve(int client) {
 
 static pid_t start_worker(int listener) {
   pid_t worker = fork();
+  if (worker < 0) {
+    perror("fork");
+    failures++;
+    raise(SIGTERM); /* the server ends rather than run with fewer workers */
+  }
   if (worker != 0) return worker;
   prctl(PR_SET_PDEATHSIG, SIGTERM); /* a worker does not outlive the server */
   while (wait_for(listener)) {
@@ -104,8 +111,9 @@ int main(int argc, char **argv) {
   }
   strcpy(address.sun_path, argv[1]);
   int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-  unlink(argv[1]); /* left by a killed server */
-  if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 128) != 0) {
+  struct stat status;
+  if (lstat(argv[1], &status) == 0 && S_ISSOCK(status.st_mode)) unlink(argv[1]); /* left by a killed server */
+  if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 128) != 0) {
     perror(argv[1]);
     return 1;
   }
@@ -131,8 +139,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < count; i++) {
     if (workers[i] > 0) kill(workers[i], SIGTERM);
   }
-  int failures = 0, status;
-  while (wait(&status) > 0) failures += status != 0;
+  int result;
+  while (wait(&result) > 0) failures += result != 0;
   unlink(argv[1]);
   bertqa_context_free(context);
   return failures == 0 ? 0 : 1;

@@ -3,8 +3,10 @@
  *     ./train_classifier MODEL_DIRECTORY < DATA
  *
  * MODEL_DIRECTORY must not exist. */
+#define _GNU_SOURCE /* getline */
 #include <bertqa_experimental.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void show(void *user, const char *stage, double fraction) {
@@ -25,14 +27,25 @@ int main(int argc, char **argv) {
   bertqa_trainer *trainer;
   if (bertqa_trainer_create(NULL, &trainer) != BERTQA_OK) return fail(argv[0]);
 
-  static char line[1 << 20];
-  while (fgets(line, sizeof line, stdin) != NULL) {
-    char *tab = strchr(line, '\t');
-    if (tab == NULL) continue;
-    size_t length = strcspn(tab + 1, "\n");
-    if (bertqa_trainer_add(trainer, tab + 1, length, line, (size_t)(tab - line), NULL) != BERTQA_OK)
+  char *line = NULL;
+  size_t room = 0, number = 0;
+  for (ssize_t length; (length = getline(&line, &room, stdin)) > 0;) {
+    number++;
+    if (line[length - 1] == '\n') length--;
+    const char *tab = memchr(line, '\t', (size_t)length), *end = line + length;
+    if (tab == NULL) {
+      fprintf(stderr, "%s: line %zu has no tab\n", argv[0], number);
+      return 1;
+    }
+    if (bertqa_trainer_add(trainer, tab + 1, (size_t)(end - tab - 1), line, (size_t)(tab - line), NULL) !=
+        BERTQA_OK)
       return fail(argv[0]);
   }
+  if (!feof(stdin)) {
+    perror(argv[0]);
+    return 1;
+  }
+  free(line);
 
   const bertqa_call_options call = {.struct_size = sizeof call, .progress = show};
   bertqa_training_report *report;

@@ -14,7 +14,8 @@ import bertqa
 
 
 def main():
-    sys.stdin.reconfigure(encoding="utf-8-sig")  # spreadsheets write a byte order mark
+    csv.field_size_limit(sys.maxsize)  # documents may be long
+    sys.stdin.reconfigure(encoding="utf-8-sig", newline="")  # spreadsheets write a byte order mark
     reader = csv.DictReader(sys.stdin)
     missing = {"question", "document"} - set(reader.fieldnames or [])
     if missing:

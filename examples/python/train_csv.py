@@ -26,7 +26,7 @@ def label_rows(context, reader, writer):
     rows = []
 
     def flush():
-        for row, result in zip(rows, context.classify_batch([row["text"] for row in rows])):
+        for row, result in zip(rows, context.classify_batch([row["text"] or "" for row in rows])):
             probability = f"{result.probability:.4f}" if result.label else ""
             writer.writerow({**row, "label": result.label or "", "probability": probability})
         rows.clear()
@@ -42,9 +42,10 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__.split("\n\n")[1])
     labelled, directory = sys.argv[1:]
+    csv.field_size_limit(sys.maxsize)  # texts may be long
     if not os.path.exists(directory):
         train(labelled, directory)
-    sys.stdin.reconfigure(encoding="utf-8-sig")
+    sys.stdin.reconfigure(encoding="utf-8-sig", newline="")
     reader = csv.DictReader(sys.stdin)
     columns = [name for name in reader.fieldnames or [] if name not in ("label", "probability")]
     writer = csv.DictWriter(sys.stdout, [*columns, "label", "probability"], extrasaction="ignore")

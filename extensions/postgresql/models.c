@@ -54,7 +54,8 @@ static bertqa_context *load(bertqa_task task, const char *path) {
   if (bertqa_context_info(context)->task != task) {
     bertqa_context_free(context);
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-            errmsg("'%s' is not the task of the model in %s", bertqa_task_name(task), path));
+            errmsg("'%s' is not the task of the model in %s", bertqa_task_name(task),
+                   path[0] == '\0' ? "BERTQA_MODEL" : path));
   }
   return context;
 }

@@ -1,5 +1,6 @@
 #include "bertqa_pg.h"
 
+#include <catalog/namespace.h>
 #include <mb/pg_wchar.h>
 #include <miscadmin.h>
 #include <utils/builtins.h>
@@ -41,12 +42,31 @@ static int sql_state(bertqa_status status) {
   }
 }
 
+/* Converts a message. Characters that the server's encoding lacks become question marks: an error of the conversion
+ * would take the message's place. */
+static const char *server_message(const char *message) {
+  const int encoding = GetDatabaseEncoding();
+  const Oid conversion = FindDefaultConversionProc(PG_UTF8, encoding);
+  if (!OidIsValid(conversion)) return message; /* UTF-8 itself, or SQL_ASCII */
+  const size_t size = MAX_CONVERSION_GROWTH * strlen(message) + 1;
+  char *converted = palloc(size), *end = converted;
+  for (const char *rest = message; *rest != '\0';) {
+    rest += pg_do_encoding_conversion_buf(conversion, PG_UTF8, encoding, (unsigned char *)rest,
+                                          (int)strlen(rest), (unsigned char *)end,
+                                          (int)(converted + size - end), true);
+    end += strlen(end);
+    if (*rest == '\0') break;
+    *end++ = '?';
+    rest += pg_encoding_mblen(PG_UTF8, rest);
+  }
+  *end = '\0';
+  return converted;
+}
+
 void raise_status(bertqa_status status) {
   /* Raises its own message: cancelled by the user or by statement_timeout, or the backend ends. */
   if (status == BERTQA_ERROR_CANCELLED) CHECK_FOR_INTERRUPTS();
-  const char *message = bertqa_last_error();
-  message = pg_any_to_server(message, strlen(message), PG_UTF8);
-  ereport(ERROR, errcode(sql_state(status)), errmsg("%s", message));
+  ereport(ERROR, errcode(sql_state(status)), errmsg("%s", server_message(bertqa_last_error())));
 }
 
 bertqa_text utf8_argument(FunctionCallInfo fcinfo, int index) {

@@ -34,6 +34,12 @@ void connection_release(void *pointer) {
   sqlite3_free(connection);
 }
 
+static void use(connection *connection, bertqa_task task, loaded_model *model) {
+  loaded_model_release(connection->models[task]);
+  connection->models[task] = model;
+  connection->choices++;
+}
+
 bertqa_status connection_choose(connection *connection, bertqa_task task, const char *path) {
   loaded_model *model;
   bertqa_status status = loaded_model_acquire(task, path, &model);
@@ -42,9 +48,7 @@ bertqa_status connection_choose(connection *connection, bertqa_task task, const 
     loaded_model_release(model);
     return BERTQA_ERROR_WRONG_MODEL;
   }
-  loaded_model_release(connection->models[task]);
-  connection->models[task] = model;
-  connection->choices++;
+  use(connection, task, model);
   return BERTQA_OK;
 }
 
@@ -53,8 +57,11 @@ sqlite3_uint64 connection_choices(const connection *connection) { return connect
 bertqa_status connection_context(connection *connection, bertqa_task task,
                                  const bertqa_context **context) {
   if (connection->models[task] == NULL) {
-    bertqa_status status = connection_choose(connection, task, NULL);
+    /* If BERTQA_MODEL names a model of another task, the calls of the library say so. */
+    loaded_model *model;
+    bertqa_status status = loaded_model_acquire(task, NULL, &model);
     if (status != BERTQA_OK) return status;
+    use(connection, task, model);
   }
   *context = loaded_model_context(connection->models[task]);
   return BERTQA_OK;

@@ -252,8 +252,9 @@ static void model(sqlite3_context *result, int count, sqlite3_value **arguments)
   const bertqa_context *context;
   bertqa_status status = connection_choose(connection, task, path);
   if (status == BERTQA_ERROR_WRONG_MODEL) {
-    char *message = sqlite3_mprintf(
-        "bertqa_model(task, path): '%s' is not the task of the model in %s", name, path);
+    char *message =
+        sqlite3_mprintf("bertqa_model(task, path): '%s' is not the task of the model in %s", name,
+                        path != NULL ? path : "BERTQA_MODEL");
     sqlite3_result_error(result, message != NULL ? message : "out of memory", -1);
     sqlite3_free(message);
     return;

@@ -75,7 +75,19 @@ def test_pool_host(build, tmp_path):
         assert sorted(result.stdout.splitlines()) == sorted(expected)
         if threads == 1:
             assert result.stdout.splitlines() == expected
-    assert subprocess.run([program], capture_output=True).returncode == 2
+    for arguments, code in (
+        ([], 2),
+        (["0", tmp_path / "text.txt"], 2),
+        (["1", tmp_path / "none.txt"], 1),
+        (["1", tmp_path], 1),
+    ):
+        result = subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, capture_output=True)
+        assert result.returncode == code and result.stderr
+    # So long a deadline that its nanoseconds have no number.
+    line = f"{2**64 // 10**6 + 1} {questions[0]}\n"
+    command = [program, "1", tmp_path / "text.txt"]
+    result = subprocess.run(command, input=line, capture_output=True, text=True, timeout=TIMEOUT)
+    assert result.stdout == f"{questions[0]}\tanswer: {answers[questions[0]]}\n"
 
 
 def test_deadline_within_a_call(build, tmp_path):
@@ -186,6 +198,29 @@ def test_a_killed_worker_is_replaced(server):
             assert connection.recv(1) == b""
     connections = [server.connect() for _ in range(server.workers)]
     assert len({ask(connection)[0] for connection in connections} - seen) == server.workers
+
+
+def test_a_file_in_the_socket_s_place_stays(build, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("notes")
+    result = subprocess.run([build("prefork_server"), path, "1"], capture_output=True, timeout=TIMEOUT)
+    assert result.returncode == 1 and b"Address already in use" in result.stderr
+    assert path.read_text() == "notes"
+
+
+def test_a_server_without_processes_ends(build, tmp_path):
+    """fork fails, as it does at a limit of processes."""
+    source, failing = tmp_path / "fork.c", tmp_path / "fork.so"
+    source.write_text("#include <errno.h>\nint fork(void) { errno = EAGAIN; return -1; }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", failing, source], check=True)
+    result = subprocess.run(
+        [build("prefork_server"), tmp_path / "socket", "2"],
+        env=os.environ | {"LD_PRELOAD": str(failing)},
+        capture_output=True,
+        timeout=TIMEOUT,
+    )
+    assert result.returncode == 1 and b"fork: Resource temporarily unavailable" in result.stderr
+    assert not (tmp_path / "socket").exists()
 
 
 def test_requests_under_way_are_answered_before_the_end(server):

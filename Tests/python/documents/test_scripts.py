@@ -32,7 +32,10 @@ def test_answer_csv():
         {"id": "2", "question": "What is the capital of France?", "document": 'It "rained", and\nthen it snowed.'},
         {"id": "3", "question": WHO, "document": ""},
         {"id": "4", "question": "Who wrote the letter?", "document": "Zoë 🦊 wrote the letter to her aunt."},
+        # Above the default limit of the module csv, with line ends of two characters.
+        {"id": "5", "question": WHO, "document": "It rained.\r\n" * 12_000 + FOX.read_text()},
     ]
+    csv.field_size_limit(1 << 20)
     table = io.StringIO()
     writer = csv.DictWriter(table, list(rows[0]))
     writer.writeheader()
@@ -44,7 +47,8 @@ def test_answer_csv():
     assert [{name: row[name] for name in rows[0]} for row in output] == rows
     answers = [row["answer"] for row in output]
     assert answers[:3] == ["The quick brown fox", "", ""] and answers[3].startswith("Zoë")
-    assert [bool(row["probability"]) for row in output] == [True, False, False, True]
+    assert [bool(row["probability"]) for row in output] == [True, False, False, True, True]
+    assert answers[4] == answers[0]
     assert 0 < float(output[0]["probability"]) <= 1
     assert "no column document" in run("answer_csv.py", input="question\n", code=1)[1]
 
@@ -151,13 +155,12 @@ def test_rank_readings():
 def test_train_csv(tmp_path):
     labelled = "\ufefftext,label\n" + "the pump leaks,repair\npassword expired,account\n" * 8
     (tmp_path / "labelled.csv").write_text(labelled)
-    more = '\ufeffid,text\n1,"the old pump\nleaks"\n2,to be\n3,new password has expired\n'
+    more = '\ufeffid,text\n1,"the old pump\r\nleaks"\n2,to be\n3,new password has expired\n4\n'
     for expected in ("16 texts, accuracy 1.000 when not seen before\n", ""):
         output, errors = run("train_csv.py", tmp_path / "labelled.csv", tmp_path / "model", input=more)
         rows = list(csv.DictReader(io.StringIO(output, newline="")))
-        assert [row["label"] for row in rows] == ["repair", "", "account"] and rows[0][
-            "text"
-        ] == "the old pump\nleaks"
+        assert [row["label"] for row in rows] == ["repair", "", "account", ""]
+        assert rows[0]["text"] == "the old pump\r\nleaks"
         assert float(rows[2]["probability"]) > 0.5 and rows[1]["probability"] == "" and errors == expected
         assert list(rows[0]) == ["id", "text", "label", "probability"]
     assert run("train_csv.py", code=1)[1].startswith("usage: ")

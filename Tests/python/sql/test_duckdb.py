@@ -221,6 +221,18 @@ def test_wrong_arguments_of_redaction(connection, arguments, message):
         connection.execute(f"SELECT bertqa_redact('a@b.de', {arguments})").fetchall()
 
 
+@pytest.mark.parametrize("name", ["r", "found", "answer", "question", "document", "labels", "patterns", "regions"])
+def test_columns_and_tables_of_any_name(connection, name):
+    """Those that the macros use themselves."""
+    table(connection, [FOX, PERSONAL])
+    connection.execute(f"CREATE TABLE {name} AS SELECT id AS n, body AS {name} FROM texts")
+    for call in "answers('who', {})", "labels({})", "entities({})", "entities({}, '*')", "patterns({})":
+        sql = "SELECT x.* FROM {}, bertqa_" + call + " AS x ORDER BY ALL"
+        expected = connection.execute(sql.format("texts", "body")).fetchall()
+        assert connection.execute(sql.format(name, name)).fetchall() == expected != []
+        assert connection.execute(sql.format(name, f"{name}.{name}")).fetchall() == expected
+
+
 def test_null_and_nothing(connection):
     table(connection, [None, "", FOX])
     for call in [

@@ -235,6 +235,10 @@ def test_an_encoding_that_is_not_utf8(server):
                FROM bertqa_answers('Who slept?', 'Jürgen read. Zoë slept.')"""
         )
         assert row == ["Zoë", "14", "18", "13", "16"]
+        # The message has an ellipsis, which the encoding lacks.
+        with pytest.raises(SQLError, match="prompt_name is .éx{99}[?].; the model has") as caught:
+            session.execute(f"SELECT bertqa_embed('a', 'é{'x' * 200}')")
+        assert caught.value.state == "22023"
         model = shutil.copytree(FIXTURES / "tiny-bert", server.root / "modèle")
         assert session.value(f"SELECT bertqa_model('answer', {quote(str(model))})") == str(model)
 

@@ -38,7 +38,7 @@ def utf8(document):
 def test_answers_are_the_library_s(database, context, encoding, name):
     database.execute(f"PRAGMA encoding = '{encoding}'")
     database.execute("CREATE TABLE texts(body TEXT)")
-    # SQLite ends a text that it converts to UTF-16 and back at a NUL, so there is none here.
+    # SQLite's substr ends a text at a NUL, so there is none here.
     document = utf8(DOCUMENTS[name]).replace("\0", "")
     database.execute("INSERT INTO texts VALUES (?)", document)
     expected = context.answer(WHO, document, top_k=3)

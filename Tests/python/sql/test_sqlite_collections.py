@@ -1,6 +1,7 @@
 """A collection by the SQLite extension."""
 
 import json
+import re
 import shutil
 import subprocess
 
@@ -117,5 +118,11 @@ def test_c_example(notes, tmp_path):
     subprocess.run(
         ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", source, *flags.stdout.split(), "-o", program], check=True
     )
-    result = subprocess.run([program, notes, WHO, EXTENSION], capture_output=True, text=True, timeout=TIMEOUT)
-    assert result.stdout.startswith(f"{ANSWER}  (") and result.returncode == 0, result.stderr
+
+    def run(path):
+        return subprocess.run([program, path, WHO, EXTENSION], capture_output=True, text=True, timeout=TIMEOUT)
+
+    result = run(notes)
+    assert re.match(rf"{ANSWER}  \(0\.\d\d, fox\)\n", result.stdout) and result.returncode == 0, result.stderr
+    result = run(":memory:")
+    assert (result.returncode, result.stdout) == (1, "") and "no collection" in result.stderr

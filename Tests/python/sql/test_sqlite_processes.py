@@ -51,6 +51,32 @@ def test_a_name_is_not_the_default_model(database):
     assert directory.endswith("/embed-minilm-l6")
 
 
+def test_a_default_model_of_another_task():
+    """BERTQA_MODEL can name any model."""
+    script(
+        """
+from sqlite import SQLError
+os.environ["BERTQA_MODEL"] = "topics-words"
+with connect() as database:
+    for sql, message in [
+        ("SELECT bertqa_answer('who', 'a')", "topics-words"),
+        ("SELECT bertqa_answer_all('who', 'a')", "topics-words"),
+        ("SELECT * FROM bertqa_answers('who', 'a')", "topics-words"),
+        ("SELECT bertqa_tokens('a')", "topics-words"),
+        ("SELECT bertqa_model('answer', NULL)", "'answer' is not the task of the model in BERTQA_MODEL"),
+    ]:
+        try:
+            database.execute(sql)
+        except SQLError as error:
+            assert message in str(error), (sql, str(error))
+        else:
+            assert False, sql
+    assert database.value("SELECT bertqa_model('answer', 'qa-minilm-l6')").endswith("/qa-minilm-l6")
+    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+"""
+    )
+
+
 def test_connections_share_what_is_loaded():
     """Connections opened one after the other, at once, and with more models than are kept idle."""
     script(

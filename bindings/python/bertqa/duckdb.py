@@ -36,7 +36,7 @@ _ENTITIES = 'STRUCT(label VARCHAR, text VARCHAR, "start" BIGINT, "end" BIGINT, s
 _ANSWERS = """
 CREATE OR REPLACE TEMP MACRO bertqa_answers(question, document) AS TABLE
 SELECT r.answer, r.score, r.probability, r.gap, r."start" AS start_char, r."end" AS end_char, r.sentence, r.is_impossible
-FROM (SELECT unnest([bertqa_best_answer(question, document)]) AS r) WHERE r.answer IS NOT NULL
+FROM (SELECT unnest([bertqa_best_answer(question, document)])) AS found(r) WHERE r.answer IS NOT NULL
 """
 # A Python function cannot be an aggregate, but takes a list.
 _ANSWER_ALL = """
@@ -60,7 +60,7 @@ CREATE OR REPLACE TEMP MACRO bertqa_labels
 """
 _LABEL_ROWS = """
 CREATE OR REPLACE TEMP MACRO bertqa_label_rows(document, labels) AS TABLE
-SELECT r.label, r.probability, r.id FROM (SELECT unnest(bertqa_label_list(document, labels)) AS r)
+SELECT r.label, r.probability, r.id FROM (SELECT unnest(bertqa_label_list(document, labels))) AS found(r)
 """
 _ALL_ENTITIES = """
 CREATE OR REPLACE TEMP MACRO bertqa_entities
@@ -70,7 +70,7 @@ CREATE OR REPLACE TEMP MACRO bertqa_entities
 _ENTITY_ROWS = """
 CREATE OR REPLACE TEMP MACRO bertqa_entity_rows(document, labels) AS TABLE
 SELECT r.text AS entity, r.label, r.score, r."start" AS start_char, r."end" AS end_char
-FROM (SELECT unnest(bertqa_entity_list(document, labels)) AS r)
+FROM (SELECT unnest(bertqa_entity_list(document, labels))) AS found(r)
 """
 
 _PATTERNS = """
@@ -82,7 +82,7 @@ CREATE OR REPLACE TEMP MACRO bertqa_patterns
 _PATTERN_ROWS = """
 CREATE OR REPLACE TEMP MACRO bertqa_pattern_rows(document, patterns, regions) AS TABLE
 SELECT r.text AS entity, r.label, r.score, r."start" AS start_char, r."end" AS end_char
-FROM (SELECT unnest(bertqa_pattern_list(document, patterns, regions)) AS r)
+FROM (SELECT unnest(bertqa_pattern_list(document, patterns, regions))) AS found(r)
 """
 # Without a name, the model's default prompt is used.
 _EMBED = """

@@ -52,13 +52,13 @@ import Testing
       var random = SeededGenerator(state: seed << 20)
       let document = SpanSearchTests.randomDocument(200, &random)
       let model = FakeModel.random(seed: seed, quantum: 1)
-      func best(_ top: Int) throws -> Answer? {
+      func best(_ top: Int) throws -> Answer {
         let options = AnswerOptions.with {
           $0.maxSequenceLength = 24
           $0.topK = top
         }
         let answerer = QuestionAnswerer(SpanSearchTests.tokenizer, model)
-        return try answerer.ask("who a ?", document, options).answers.first
+        return try #require(try answerer.ask("who a ?", document, options).answers.first)
       }
       #expect(try best(1) == best(7))
     }

@@ -107,11 +107,7 @@ import Testing
     #expect(result.answers.map(\.probability).reduce(result.noAnswerProbability, +) <= 1 + 1e-5)
   }
 
-  @Test func oneDocumentInAListIsThatDocument() throws {
-    for document in ["who left right", "", Self.document(30, [17: "who left right"])] {
-      let answerer = QuestionAnswerer(Self.tokenizer, Self.marking())
-      #expect(try Self.ask("who", [document]) == answerer.ask("who", document, Self.options))
-    }
+  @Test func aListWithoutATextOrADocument() throws {
     #expect(try Self.ask("who", ["", " "]).emptyInput == .emptyDocument)
     #expect(failure { _ = try Self.ask("who", []) }?.argument == "documents")
   }

@@ -106,13 +106,11 @@ import Testing
   }
 
   @Test func exponentialIsAccurate() {
-    var worst: Float = 0
-    for step in 0..<87_000 {
-      let x = -Float(step) / 1000
-      let exact = exp(Double(x))
-      worst = max(worst, Float(abs(Double(exponential(ofNonPositive: x)) / exact - 1)))
+    let inexact = (0..<87_000).map { -Float($0) / 1000 }.first {
+      // NaN is not near either.
+      !(abs(Double(exponential(ofNonPositive: $0)) / exp(Double($0)) - 1) < 3e-7)
     }
-    #expect(worst < 3e-7)
+    #expect(inexact == nil)
     #expect(exponential(ofNonPositive: 0) == 1)
     #expect(exponential(ofNonPositive: -87.5) == 0)
     #expect(exponential(ofNonPositive: -.infinity) == 0)

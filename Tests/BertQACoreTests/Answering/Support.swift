@@ -60,12 +60,15 @@ func pairs<A: Collection, B: Collection>(
   return zip(first, second)
 }
 
-/// The error that `body` throws.
-func failure(_ body: () throws -> Void) -> BertQAError? {
+/// The error that `body` throws. One of another type is a fault of the test, and not the same as none.
+func failure(
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+) -> BertQAError? {
   do {
     try body()
     return nil
   } catch {
+    if !(error is BertQAError) { Issue.record(error, sourceLocation: sourceLocation) }
     return error as? BertQAError
   }
 }

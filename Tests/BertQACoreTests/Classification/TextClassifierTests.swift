@@ -116,7 +116,9 @@ import Testing
     let company = try classify(context, [parts[0], (text.joined(separator: " "), nil), parts[1]], options)
     #expect(company.map(\.windowCount) == [1, starts.count, 1])
     #expect(logits(company[1]) == logits(result))
-    guard case .classification(let classifier) = context.engine else { return }
+    guard case .classification(let classifier) = context.engine else {
+      throw BertQAError(.internal, "no classifier")
+    }
     for (tokens, windows) in [(1, 4096), (100, 4096), (65_536, 1), (65_536, 5)] {
       var reader = classifier.reader
       reader.reader.sliceTokens = tokens

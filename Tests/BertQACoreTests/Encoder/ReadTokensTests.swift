@@ -51,12 +51,8 @@ import Testing
   @Test(arguments: paths)
   func theLastLayerMayBeLocal(path: Path) throws {
     let directory = try TemporaryDirectory()
-    let source = URL(fileURLWithPath: TinyModel.path("tiny-modernbert-embedder"))
-    for name in try FileManager.default.contentsOfDirectory(atPath: source.path) {
-      try FileManager.default.copyItem(
-        at: source.appendingPathComponent(name), to: URL(fileURLWithPath: directory.file(name)))
-    }
-    let data = try Data(contentsOf: source.appendingPathComponent("config.json"))
+    try directory.copyFiles(ofTiny: "tiny-modernbert-embedder")
+    let data = try Data(directory.bytes("config.json"))
     var config = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     config["layer_types"] = ["full_attention", "sliding_attention", "sliding_attention", "sliding_attention"]
     let changed = try JSONSerialization.data(withJSONObject: config)

@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  /// Hugging Face's "longest_first", token by token from the longer one, as its documentation has it.
+  /// Hugging Face's "longest_first": token by token from the longer text, of equal ones from the one that was shorter.
   @Test func cuttingTakesFromTheLonger() throws {
     for length in [8, 11] {
       for first in 0..<20 {
@@ -145,11 +145,13 @@ import Testing
             == [.init(first: max(0, first - length + 2)..<first)])
         for second in 0..<20 {
           var (a, b) = (first, second)
-          while a + b > length - 3 { if a > b { a -= 1 } else { b -= 1 } }
-          let parts = try layout(first, second, length: length, .truncated(atStart: false))
-          #expect(parts.count == 1 && parts[0].first.count + (parts[0].second?.count ?? 0) == a + b)
-          // The odd token of the last step is the longer text's.
-          #expect(abs(parts[0].first.count - a) <= 1)
+          while a + b > length - 3 { if a > b || a == b && first <= second { a -= 1 } else { b -= 1 } }
+          #expect(
+            try layout(first, second, length: length, .truncated(atStart: false))
+              == [.init(first: 0..<a, second: 0..<b)])
+          #expect(
+            try layout(first, second, length: length, .truncated(atStart: true))
+              == [.init(first: first - a..<first, second: second - b..<second)])
         }
       }
     }

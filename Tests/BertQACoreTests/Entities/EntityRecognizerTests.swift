@@ -153,7 +153,7 @@ private struct TaggedTexts: Decodable {
     #expect(try found { $0.labels = ["LOC"] } == every.filter { $0.label == "LOC" })
     #expect(try found { $0.ignoredLabels = ["O", "LOC"] } == every.filter { $0.label != "LOC" })
     #expect(try found { $0.ignoredLabels = [] }.filter { $0.label != "O" } == every)
-    #expect(try found { $0.labels = ["O"] }.allSatisfy { $0.label == "O" })
+    #expect(try Set(found { $0.labels = ["O"] }.map(\.label)) == ["O"])
     #expect(try found { $0.threshold = 0.7 } == every.filter { $0.score >= 0.7 })
     #expect(!every.filter { $0.score < 0.7 }.isEmpty)
     let tokens = try found {
@@ -177,10 +177,10 @@ private struct TaggedTexts: Decodable {
     var options = EntityOptions()
     options.ignoredLabels = []
     options.aggregation = .none
-    try bytes.withUnsafeBufferPointer { text in
-      for entity in try context.entities(of: text, options: options).entities {
-        #expect(entity.bytes.start < entity.bytes.end && entity.bytes.end <= bytes.count)
-      }
+    let found = try bytes.withUnsafeBufferPointer { try context.entities(of: $0, options: options).entities }
+    #expect(!found.isEmpty)
+    for entity in found {
+      #expect(entity.bytes.start < entity.bytes.end && entity.bytes.end <= bytes.count)
     }
     #expect(try context.entities(of: [String]()).isEmpty)
   }
@@ -192,9 +192,7 @@ private struct TaggedTexts: Decodable {
       var options = EntityOptions()
       change(&options)
       let thrown = failure { _ = try context.entities(of: "a", options: options) }
-      #expect(
-        failure { try context.validate(options) }?.status
-          == (thrown?.status == .cancelled ? .cancelled : thrown?.status))
+      #expect(failure { try context.validate(options) }?.status == thrown?.status)
       return thrown
     }
     #expect(refusal(context) == nil)

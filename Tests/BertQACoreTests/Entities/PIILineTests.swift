@@ -4,11 +4,7 @@ import Testing
 
 /// Personal data in emphasis, and numbers that a line break divides.
 struct PIILineTests {
-  private func found(_ text: String) throws -> [String] {
-    try EntityList(piiIn: text).entities.map {
-      "\($0.label) \(String(decoding: Array(text.utf8)[$0.bytes.start..<$0.bytes.end], as: UTF8.self))"
-    }
-  }
+  private func found(_ text: String) throws -> [String] { try foundPII(text) }
 
   @Test(arguments: [
     ("Call me: +49 30\n901820.", "PHONE +49 30\n901820"),

@@ -5,9 +5,7 @@ import Testing
 /// Telephone numbers: what is found without a region, with one, and what is not.
 @Suite struct PhoneTests {
   private func found(_ text: String, _ regions: [String] = []) throws -> [String] {
-    var options = PIIOptions()
-    options.regions = regions
-    return try EntityList(piiIn: text, options: options).entities.map { "\($0.label) \($0.text(in: text))" }
+    try foundPII(text, regions: regions)
   }
 
   /// Each is tested alone, in a sentence and in brackets.

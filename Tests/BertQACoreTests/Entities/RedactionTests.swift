@@ -82,9 +82,10 @@ struct RedactionTests {
     #expect(failure { _ = try RedactionKey([UInt8](repeating: 1, count: 15)) }?.argument == "key")
     let key = try RedactionKey(Array("0123456789abcdef".utf8))
     let redacted = try EntityList.redact(Self.text, found, .hash(key))
+    // Of Python's hmac.
     #expect(
       redacted.hasPrefix(
-        "[A_\(try key.digits(of: "Ann"))]: [EMAIL_\(try key.digits(of: "ann@x.org"))], [SSN_"))
+        "[A_993bf55a4da782513aed2f25784cb2b7]: [EMAIL_8777c9bd7d6398b1241c1f9e269344c9], [SSN_1ef0"))
   }
 
   @Test func listsOfPartsHaveAllPositions() throws {

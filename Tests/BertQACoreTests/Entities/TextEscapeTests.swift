@@ -4,9 +4,7 @@ import Testing
 
 /// Personal data beside and within escapes of URLs, HTML and JSON, and within words in brackets.
 @Suite struct TextEscapeTests {
-  private func found(_ text: String) throws -> [String] {
-    try EntityList(piiIn: text).entities.map { "\($0.label) \($0.text(in: text))" }
-  }
+  private func found(_ text: String) throws -> [String] { try foundPII(text) }
 
   @Test(arguments: [
     ("EMAIL", "ann%40example.org"), ("EMAIL", "ann&#64;example.org"), ("EMAIL", "ann&#x40;example.org"),

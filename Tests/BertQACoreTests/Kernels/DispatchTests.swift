@@ -23,7 +23,6 @@ import Testing
   #expect(InstructionSet("") == nil && InstructionSet("AVX2") == nil)
 }
 
-/// Tests/c/kernels.sh lists the instruction sets that this machine lacks.
 @Test(arguments: instructionSets)
 func tablesAreComplete(isa: Int32) throws {
   let table = try #require(Kernels(isa: isa)).table

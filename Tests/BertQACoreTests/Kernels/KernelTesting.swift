@@ -4,7 +4,7 @@ import Testing
 
 @testable import BertQACore
 
-/// Every instruction set of this machine. DispatchTests lists those it lacks as skipped.
+/// Every instruction set of this machine. Tests/c/kernels.sh lists those it lacks.
 let instructionSets: [Int32] = (1...Int32(BQ_ISA_LAST)).filter { Kernels(isa: $0) != nil }
 
 /// Those whose kernels multiply and add in one rounding.
@@ -49,19 +49,15 @@ extension Trait where Self == ConditionTrait {
   }
 }
 
-/// SplitMix64: tests see the same numbers in every run.
+/// Tests see the same numbers in every run.
 struct TestRandom: RandomNumberGenerator {
-  var state: UInt64
+  private var numbers: SplitMix64
 
-  init(_ seed: Int) { state = UInt64(truncatingIfNeeded: seed) &* 0x2545_F491_4F6C_DD1D }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
+  init(_ seed: Int) {
+    numbers = SplitMix64(seed: UInt64(truncatingIfNeeded: seed) &* 0x2545_F491_4F6C_DD1D)
   }
+
+  mutating func next() -> UInt64 { numbers.next() }
 
   mutating func floats(_ count: Int, _ range: ClosedRange<Float> = -1...1) -> [Float] {
     (0..<count).map { _ in Float.random(in: range, using: &self) }

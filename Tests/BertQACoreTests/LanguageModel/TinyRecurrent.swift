@@ -11,8 +11,8 @@ struct TinyRecurrent {
     let gates = kind == "gru" ? 3 : 4
     config = [
       "architectures": .array([.string(kind == "gru" ? "GRULanguageModel" : "LSTMLanguageModel")]),
-      "vocab_size": Self.integer(vocabulary.count), "embedding_size": Self.integer(embedding),
-      "hidden_size": Self.integer(hidden), "num_hidden_layers": Self.integer(layers),
+      "vocab_size": .number(vocabulary.count), "embedding_size": .number(embedding),
+      "hidden_size": .number(hidden), "num_hidden_layers": .number(layers),
       "unk_token": .string("<unk>"), "eos_token": .string("</s>"),
     ]
     func add(_ name: String, _ shape: [Int]) {
@@ -29,10 +29,6 @@ struct TinyRecurrent {
     }
     add("decoder.weight", [vocabulary.count, hidden])
     add("decoder.bias", [vocabulary.count])
-  }
-
-  static func integer(_ value: Int) -> JSON {
-    .number(.init(double: Double(value), integer: Int64(value)))
   }
 
   func write(to directory: TemporaryDirectory, vocabulary words: [String]? = nil) throws {

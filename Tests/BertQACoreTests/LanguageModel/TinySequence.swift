@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 @testable import BertQACore
 
@@ -77,9 +78,4 @@ extension Context {
 }
 
 /// The status that `body` throws; nil where it throws none.
-func status(of body: () throws -> Void) -> Status? {
-  do {
-    try body()
-    return nil
-  } catch { return (error as? BertQAError)?.status }
-}
+func status(of body: () throws -> Void) -> Status? { failure(body)?.status }

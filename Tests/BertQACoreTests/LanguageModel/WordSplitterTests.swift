@@ -3,13 +3,19 @@ import Testing
 @testable import BertQACore
 
 @Suite struct WordSplitterTests {
+  private func split(_ text: [UInt8], _ context: Context) throws -> (ids: [Int32], unknownCount: Int) {
+    guard case .languageModel(let model) = context.engine else {
+      throw BertQAError(.internal, "no language model")
+    }
+    let words = try text.withUnsafeBufferPointer {
+      try WordSplitter.split($0, model.words, CallMonitor(CallOptions()))
+    }
+    return (words.ids, words.unknownCount)
+  }
+
   /// A text's words as the vocabulary spells them.
   private func split(_ text: String, _ context: Context) throws -> [String] {
-    guard case .languageModel(let model) = context.engine else { return [] }
-    var text = text
-    return try text.withUTF8 {
-      try WordSplitter.split($0, model.words, CallMonitor(CallOptions())).ids.map(context.word)
-    }
+    try split(Array(text.utf8), context).ids.map(context.word)
   }
 
   @Test func wordsAreThoseOfTheTrainingText() throws {
@@ -57,15 +63,12 @@ import Testing
 
   @Test func binaryBytesAreText() throws {
     let context = try TinySequence.shakespeare()
-    guard case .languageModel(let model) = context.engine else { return }
     var random = TestRandom(3)
     for _ in 0..<300 {
       let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
         UInt8.random(in: 0...255, using: &random)
       }
-      let split = try bytes.withUnsafeBufferPointer {
-        try WordSplitter.split($0, model.words, CallMonitor(CallOptions()))
-      }
+      let split = try split(bytes, context)
       #expect(split.ids.allSatisfy { $0 >= 0 && $0 < 4152 })
       #expect(split.unknownCount <= split.ids.count && split.ids.count <= bytes.count)
     }

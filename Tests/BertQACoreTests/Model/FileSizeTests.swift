@@ -5,20 +5,6 @@ import Testing
 
 /// Files that are larger than any real one are refused by their size, before a byte of them is read.
 @Suite struct FileSizeTests {
-  private static func copy(of model: String) throws -> TemporaryDirectory {
-    let copy = try TemporaryDirectory()
-    let source = fixture(model)
-    for name in try FileManager.default.contentsOfDirectory(atPath: source) {
-      try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: copy.file(name))
-    }
-    return copy
-  }
-
-  private static func fixture(_ model: String) -> String {
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("Fixtures/\(model)").path
-  }
-
   private static func makeSparse(_ path: String, size: off_t) throws {
     if !FileManager.default.fileExists(atPath: path) {
       try #require(FileManager.default.createFile(atPath: path, contents: nil))
@@ -32,7 +18,8 @@ import Testing
     ("tiny-lstm", "config.json", 16 << 20), ("tiny-lstm", "vocab.txt", 1 << 28),
   ])
   func tooLargeFilesAreRefused(_ model: String, _ file: String, _ limit: off_t) throws {
-    let directory = try Self.copy(of: model)
+    let directory = try TemporaryDirectory()
+    try directory.copyFiles(ofTiny: model)
     try Self.makeSparse(directory.file(file), size: 6 << 30)
     let error = failure { _ = try Context(modelDirectory: directory.path) }
     #expect(error?.status == .tooLarge)

@@ -241,18 +241,17 @@ struct LoadedModelTests {
   /// The layers' weights are one group's, however many layers there are.
   @Test func sharedLayersAreLoadedOnce() throws {
     var checkpoint = TinyCheckpoint(.albert)
-    func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
-    checkpoint.config["num_hidden_layers"] = integer(5)
+    checkpoint.config["num_hidden_layers"] = .number(5)
     try checkpoint.write(to: directory)
     let two = try directory.loadedModel()
     #expect(two.encoder.layers.count == 2 && two.encoder.layerOrder == [0, 0, 0, 1, 1])
-    checkpoint.config["num_hidden_groups"] = integer(1)
+    checkpoint.config["num_hidden_groups"] = .number(1)
     checkpoint.tensors = checkpoint.tensors.filter { !$0.key.contains("groups.1.") }
     try checkpoint.write(to: directory)
     let one = try directory.loadedModel()
     #expect(one.encoder.layers.count == 1 && one.encoder.layerOrder == [0, 0, 0, 0, 0])
     one.withTensors { #expect($0.count == checkpoint.tensors.count) }
-    checkpoint.config["inner_group_num"] = integer(2)
+    checkpoint.config["inner_group_num"] = .number(2)
     #expect(
       try directory.refusal(checkpoint).message.contains(
         "albert_layer_groups.0.albert_layers.1.attention.query"))

@@ -108,12 +108,9 @@ struct LoadingFuzzTests {
   }
 
   @Test(arguments: PromptedRecognizerTests.models) func prompted(model: String) throws {
-    let names = try FileManager.default.contentsOfDirectory(atPath: TinyModel.path(model))
-    for name in names where name != "expected.json" {
-      try directory.write(
-        Array(Data(contentsOf: URL(fileURLWithPath: "\(TinyModel.path(model))/\(name)"))), to: name)
-    }
-    let weights = try #require(names.first { $0.hasSuffix(".safetensors") || $0.hasSuffix(".bin") })
+    try directory.copyFiles(ofTiny: model)
+    let weights = try #require(
+      try directory.names.first { $0.hasSuffix(".safetensors") || $0.hasSuffix(".bin") })
     try fuzz(
       ["gliner_config.json", "gliner_config.json", "tokenizer.json", weights], seed: 11, rounds: 400)
   }

@@ -144,7 +144,7 @@ struct RefusedModelTests {
     #expect(error.message.contains("\"vocab_size\" 12"))
 
     checkpoint = TinyCheckpoint()
-    checkpoint.config["vocab_size"] = .number(.init(double: 13, integer: 13))
+    checkpoint.config["vocab_size"] = .number(13)
     #expect(
       try directory.refusal(checkpoint).message.hasSuffix(
         "tensor \"bert.embeddings.word_embeddings.weight\" is F32 [12, 8], "

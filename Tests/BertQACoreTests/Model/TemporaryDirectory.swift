@@ -28,6 +28,14 @@ final class TemporaryDirectory {
     try write(Array(text.utf8), to: name)
   }
 
+  /// Copies a checkpoint of Fixtures/ here.
+  func copyFiles(ofTiny model: String) throws {
+    let source = TinyModel.path(model)
+    for name in try FileManager.default.contentsOfDirectory(atPath: source) {
+      try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: file(name))
+    }
+  }
+
   /// A directory within it, unless it is there.
   func makeDirectory(_ name: String) throws {
     try FileManager.default.createDirectory(atPath: file(name), withIntermediateDirectories: true)

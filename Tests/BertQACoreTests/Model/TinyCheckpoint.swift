@@ -149,7 +149,7 @@ struct TinyCheckpoint {
   private static func config(
     _ family: EncoderFamily, hidden: Int, heads: Int, inner: Int, layers: Int, positions: Int
   ) -> [String: JSON] {
-    func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
+    func integer(_ value: Int) -> JSON { .number(value) }
     let common: [String: JSON] = ["vocab_size": integer(12), "max_position_embeddings": integer(positions)]
     if [.deberta, .debertaV2].contains(family) {
       return common.merging(
@@ -173,7 +173,7 @@ struct TinyCheckpoint {
         "embedding_size": integer(projectedEmbeddingSize), "num_hidden_groups": integer(layers),
         "intra_bottleneck_size": integer(bottleneckSize(heads: heads)),
         "num_feedforward_networks": integer(2),
-        "layer_norm_eps": .number(.init(double: 1e-6, integer: nil)),
+        "layer_norm_eps": .number(1e-6),
       ]
       : [
         "dim": integer(hidden), "n_layers": integer(layers), "n_heads": integer(heads),

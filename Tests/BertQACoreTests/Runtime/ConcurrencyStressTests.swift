@@ -51,7 +51,7 @@ import Testing
     let wrong = Atomic<Int>(0)
     let (threads, rounds) = (8, 5000)
     Self.onThreads(threads) { index in
-      var generator = SplitMix(state: UInt64(index + 1))
+      var generator = SplitMix64(seed: UInt64(index + 1))
       for _ in 0..<rounds {
         let preferred = Int(generator.next(below: 64))
         var scratch = pool.take(preferring: preferred)
@@ -81,7 +81,7 @@ import Testing
     let pool = ThreadPool(size: 4)
     let wrong = Atomic<Int>(0)
     Self.onThreads(8) { index in
-      var generator = SplitMix(state: UInt64(index + 1))
+      var generator = SplitMix64(seed: UInt64(index + 1))
       for round in 0..<300 {
         if index == 0, round % 10 == 0 { pool.stop() }
         if index == 1, round % 10 == 0 { _ = pool.start(3) }

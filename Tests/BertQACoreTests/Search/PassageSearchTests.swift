@@ -112,7 +112,9 @@ import Testing
     try Self.add(Self.quantized(vectors), first: 1, to: search)
     let (rare, common) = (log(1 + 9.5 / 1.5), log(1 + 8.5 / 2.5))
     let whole = 2 * rare + common
-    for hit in search.best(10) {
+    let hits = search.best(10)
+    #expect(hits.count == 10)
+    for hit in hits {
       let share = [1: common, 3: rare + common, 10: rare][hit.id, default: 0] / whole
       let expected = Self.cosine(question, vectors[Int(hit.id) - 1]) + 0.4 * share * share
       #expect(abs(hit.score * 1.4 - expected) < 0.02)
@@ -225,7 +227,7 @@ import Testing
           question: texts[0], documents: texts.dropFirst().map { .text($0) },
           ranks: bytes.indices.map { $0 == best ? 1 : 0.5 }, options: options)
       }
-      #expect(result.answers.allSatisfy { $0.documentIndex == best } && result.windowCount == 1)
+      #expect(Set(result.answers.map(\.documentIndex)) == [best] && result.windowCount == 1)
     }
   }
 }

@@ -12,7 +12,7 @@ import Testing
     var texts: [(target: Int, logits: [Double], occurrences: Int)] = []
 
     init(count: Int, labelCount: Int, _ temperature: LengthTemperature, seed: UInt64 = 5) {
-      var generator = SplitMix(state: seed)
+      var generator = SplitMix64(seed: seed)
       func uniform() -> Double { (Double(generator.next(below: 1 << 30)) + 0.5) / Double(1 << 30) }
       for _ in 0..<count {
         let occurrences = 1 + generator.next(below: 400)

@@ -65,7 +65,7 @@ import Testing
       FeatureMatrix(texts, rows: rows, selection, monitor), targets: rows.map { Int32($0 % labelCount) },
       labelCount: labelCount, c: 0.5)
     let team = ThreadPool.Team(maxThreads: 2)
-    var generator = SplitMix(state: 3)
+    var generator = SplitMix64(seed: 3)
     var x = (0..<loss.length).map { index in
       index % loss.stride < loss.outputs ? Double(generator.next(below: 1000)) / 1000 - 0.5 : 0
     }

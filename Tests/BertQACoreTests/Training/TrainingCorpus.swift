@@ -8,7 +8,7 @@ struct TrainingCorpus {
   private(set) var labels: [String] = []
 
   init(count: Int, labelCount: Int, words: Int = 200, seed: UInt64 = 1) {
-    var generator = SplitMix(state: seed)
+    var generator = SplitMix64(seed: seed)
     for _ in 0..<count {
       let label = generator.next(below: labelCount)
       var text = ""

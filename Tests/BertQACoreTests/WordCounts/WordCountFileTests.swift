@@ -148,7 +148,7 @@ import Testing
 
   @Test func takesAnyBytesForFiles() throws {
     let directory = try makeModel()
-    var generator = SplitMix(state: 21)
+    var generator = SplitMix64(seed: 21)
     for name in ["config.json", "vocab.txt", "model.safetensors"] {
       let original = try directory.bytes("model/\(name)")
       for _ in 0..<150 {

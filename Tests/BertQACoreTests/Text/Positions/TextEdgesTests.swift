@@ -180,6 +180,7 @@ import Testing
     for kind in Self.kinds {
       let tokenizer = try Self.tokenizer(kind)
       var random = SeededGenerator(state: 35)
+      var count = 0
       for text in Self.texts(&random, count: 100) {
         try Array(text.utf8).withUnsafeBufferPointer { bytes in
           let document = try PreparedDocument(
@@ -195,8 +196,10 @@ import Testing
           // As characters, so that a mark behind the replacement would hide it.
           #expect(parts.count == 2, "\(text.debugDescription) \(redacted.debugDescription)")
           #expect(text.hasPrefix(parts[0]) && text.hasSuffix(parts.last ?? ""))
+          count += 1
         }
       }
+      #expect(count > 70)
     }
   }
 

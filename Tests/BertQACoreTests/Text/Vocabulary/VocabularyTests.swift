@@ -86,7 +86,7 @@ import Testing
     let plain = try read("a").index.short
     #expect(plain.slotMask == 1023)
     var pieces: [[UInt8]] = []
-    var generator = SplitMix(state: 1)
+    var generator = SplitMix64(seed: 1)
     while pieces.count < 250 {
       let piece = (0..<15).map { _ in UInt8(97 + generator.next(below: 26)) }
       let key = (piece + [0]).withUnsafeBufferPointer {

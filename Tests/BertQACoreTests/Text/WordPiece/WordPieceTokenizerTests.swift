@@ -134,7 +134,7 @@ import Testing
     var configuration = TokenizerConfiguration()
     configuration.stripAccents = true
     let tokenizer = try TokenizerFixture.tokenizer(configuration)
-    var generator = SplitMix(state: 7)
+    var generator = SplitMix64(seed: 7)
     let alphabet: [UInt8] =
       Array("aZ [SEP]\0".utf8) + [
         0x80, 0xBF, 0xC2, 0xCC, 0x81, 0xE3, 0x80, 0xAE, 0xE4, 0xB8, 0xAD, 0xED, 0x9F, 0xF0, 0x9D, 0x85,
@@ -231,14 +231,6 @@ import Testing
   }
 }
 
-/// A small generator, so that failures repeat.
-struct SplitMix {
-  var state: UInt64
-
-  mutating func next(below bound: Int) -> Int {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return Int((mixed ^ mixed >> 31) % UInt64(bound))
-  }
+extension SplitMix64 {
+  mutating func next(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

@@ -67,7 +67,7 @@ import Testing
       "\u{301}", "\u{200D}", "é", "ß", "Σ", "א", "ב", "\u{5F4}", "\u{2019}", "\u{B7}", "カ", "ひ", "日", "ไ",
       "\u{E31}", "\u{FF0C}", "\u{203F}", "१", "\u{1F600}", "\u{FFFD}", "\u{85}", "\u{3000}", "\u{1E00}",
     ]
-    var generator = SplitMix(state: 11)
+    var generator = SplitMix64(seed: 11)
     for _ in 0..<40000 {
       var text = ""
       for _ in 0..<generator.next(below: 12) {
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func takesAnyBytes() {
-    var generator = SplitMix(state: 5)
+    var generator = SplitMix64(seed: 5)
     for _ in 0..<2000 {
       let text = (0..<generator.next(below: 64)).map { _ in
         UInt8(truncatingIfNeeded: generator.next(below: 256))

@@ -62,10 +62,12 @@ struct RedactionTests {
     #expect(failure { try names.add(name: Array("[A_7]".utf8), value: []) }?.status == .invalidArgument)
     for wrong in [
       "", "[]", "[A]", "A_1", "[A_1", "[A_0]", "[A_-1]", "[A[_1]", "[A_1000000000000000]",
-      "[A_999999999999999]",
+      "[A_999999999999999]", "[A\u{1F}_1]",
     ] {
       #expect(failure { try names.add(name: Array(wrong.utf8), value: []) } != nil, "\(wrong)")
     }
+    try names.add(name: Array("[A b_1]".utf8), value: Array("Bo".utf8))
+    #expect(try names.restore("[A b_1]") == "Bo")
   }
 
   @Test func whatSurroundsNamesDoesNotMatter() throws {

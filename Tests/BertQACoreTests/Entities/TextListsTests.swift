@@ -59,6 +59,11 @@ import Testing
     #expect(try redacted("a \(word)b a \(word)", deny: ["a " + word]) == "a \(word)b [DENIED]")
   }
 
+  @Test(arguments: [1, 8, 9]) func wordsOfAPhraseAreNear(spaces: Int) throws {
+    let text = "blue\(String(repeating: " ", count: spaces))falcon"
+    #expect(try redacted(text, deny: ["blue falcon"]) == (spaces <= 8 ? "[DENIED]" : text))
+  }
+
   @Test func wrongLists() throws {
     for wrong in ["", "--", " \n", String(repeating: "a ", count: 17)] {
       #expect(failure { _ = try TextLists(allow: ["a", wrong]) }?.argument == "allow")

@@ -51,16 +51,17 @@ enum IdentifierChecks {
   /// Numéro de sécurité sociale: 97 minus the rest of the first 13 characters; the departments 2A and 2B count as 19
   /// and 18.
   static func isNIR(_ number: Match) -> Bool {
-    let month = number.digit(3) <= 9 && number.digit(4) <= 9 ? number.number(3..<5) : 0
+    let month = number.number(3..<5)
     guard [1, 2, 3, 4, 7, 8].contains(number.digit(0)),
       (1...12).contains(month) || (20...42).contains(month) || month > 49
     else { return false }
+    let isCorsica = number[5] == UInt8(ascii: "2")
     var value = 0
     for position in 0..<13 {
       switch number[position] {
       // The 2 before the letter has been read.
-      case UInt8(ascii: "A") where position == 6: value = 10 * (value - 1) + 9
-      case UInt8(ascii: "B") where position == 6: value = 10 * (value - 1) + 8
+      case UInt8(ascii: "A") where position == 6 && isCorsica: value = 10 * (value - 1) + 9
+      case UInt8(ascii: "B") where position == 6 && isCorsica: value = 10 * (value - 1) + 8
       case let byte where TextBytes.isDigit(byte): value = 10 * value + number.digit(position)
       default: return false
       }

@@ -252,7 +252,9 @@ private struct MailText {
 
   /// Returns nil for what is no plain text, or blank.
   private func plainText(of part: MIMELibrary.Object) -> [UInt8]? {
-    guard case .plain = mime.kind(part), let text = text(of: part), !PlainText.isBlank(text) else { return nil }
+    guard case .plain = mime.kind(part), let text = text(of: part), !PlainText.isBlank(text) else {
+      return nil
+    }
     return text
   }
 

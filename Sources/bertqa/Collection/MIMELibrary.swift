@@ -1,3 +1,5 @@
+import Glibc
+
 /// GMime, which decodes mail: multipart messages, transfer encodings, character sets, encoded words of headers.
 struct MIMELibrary {
   /// A GObject of GMime or GLib.
@@ -12,6 +14,8 @@ struct MIMELibrary {
     case html
     /// Any other kind of text but style sheets, which is read as plain text (RFC 2046, 4.1.4).
     case text
+    /// Data whose kind is not known (RFC 2046, 4.5.1).
+    case unknown
     case other
   }
 
@@ -46,6 +50,7 @@ struct MIMELibrary {
   private let mimePart: Get
   private let partMessage: Get
   private let partCount: GetBool
+  private let getPrologue: GetString
   private let partAt: @convention(c) (Object?, Int32) -> Object?
   private let contentType: Get
   private let isType: @convention(c) (Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Int32
@@ -86,6 +91,7 @@ struct MIMELibrary {
     mimePart = try gmime.function("g_mime_message_get_mime_part")
     partMessage = try gmime.function("g_mime_message_part_get_message")
     partCount = try gmime.function("g_mime_multipart_get_count")
+    getPrologue = try gmime.function("g_mime_multipart_get_prologue")
     partAt = try gmime.function("g_mime_multipart_get_part")
     contentType = try gmime.function("g_mime_object_get_content_type")
     isType = try gmime.function("g_mime_content_type_is_type")
@@ -157,7 +163,9 @@ struct MIMELibrary {
     if isInstance(object, types.multipart) != 0 {
       return .multipart(isAlternative: isType(type, "multipart", "alternative") != 0)
     }
-    guard isInstance(object, types.textPart) != 0 else { return .other }
+    guard isInstance(object, types.textPart) != 0 else {
+      return isType(type, "application", "octet-stream") != 0 ? .unknown : .other
+    }
     if isType(type, "text", "plain") != 0 { return .plain }
     if isType(type, "text", "css") != 0 { return .other }
     return isType(type, "text", "html") != 0 ? .html : .text
@@ -168,6 +176,12 @@ struct MIMELibrary {
 
   func parts(_ multipart: Object) -> [Object] {
     (0..<max(0, partCount(multipart))).compactMap { partAt(multipart, $0) }
+  }
+
+  /// Returns the bytes before the first part: all of a multipart whose boundary is missing or wrong.
+  func prologue(_ multipart: Object) -> [UInt8] {
+    guard let prologue = getPrologue(multipart) else { return [] }
+    return Array(UnsafeRawBufferPointer(start: prologue, count: strlen(prologue)))
   }
 
   /// Returns the bytes of a part without its transfer encoding.

@@ -214,13 +214,16 @@ private struct MailText {
         waiting.append(attached)
       case .multipart(let isAlternative):
         let parts = mime.parts(part)
-        if isAlternative {
+        if parts.isEmpty {
+          append(text(ofUnknown: mime.prologue(part)) ?? [])
+        } else if isAlternative {
           if let form = appendPlain(of: parts) { waiting.append(form) }
         } else {
           waiting += parts.reversed()
         }
       case .plain, .text: append(text(of: part) ?? [])
       case .html: append(try pageText(of: part))
+      case .unknown: append(text(ofUnknown: mime.content(part)) ?? [])
       case .other: break
       }
     }
@@ -284,7 +287,10 @@ private struct MailText {
 
   /// Returns the text of a part in UTF-8, without encoded data; nil for data that only the part's type says is text.
   private func text(of part: MIMELibrary.Object) -> [UInt8]? {
-    let (content, encoding) = (mime.content(part), mime.encoding(part))
+    text(mime.content(part), mime.encoding(part))
+  }
+
+  private func text(_ content: [UInt8], _ encoding: TextEncoding?) -> [UInt8]? {
     let (form, formInEncoding) = content.withElements {
       (TextForm(beginningWith: $0, as: nil), TextForm(beginningWith: $0, as: encoding))
     }
@@ -293,6 +299,18 @@ private struct MailText {
     if !isUTF16, case .noText = formInEncoding { return nil }
     let text = decoded(content, isUTF16 ? TextEncoding("UTF-16") : encoding)
     return EncodedData.removed(from: lines(text))
+  }
+
+  /// Returns the text of bytes that need not be text: nil unless they are in UTF-8, or in UTF-16 with a byte order mark.
+  private func text(ofUnknown content: [UInt8]) -> [UInt8]? {
+    let isText = content.withElements { content in
+      switch TextForm(content) {
+      case .text: content.isValidUTF8
+      case .utf16: true
+      case .noText: false
+      }
+    }
+    return isText ? text(content, nil) : nil
   }
 
   /// Returns a part's text in UTF-8. The encoding that a part names is often wrong.

@@ -1,5 +1,6 @@
 """`bertqa index`: pages, mail, records, encodings and converters."""
 
+import base64
 import binascii
 import csv
 import gzip
@@ -383,6 +384,27 @@ def test_messages_behind_what_is_none(tmp_path):
     errors = run("index", "--words-only", path, packed, code=3)[1]
     assert "old.mbox.gz: message 9: does not" in errors and errors.count("\n") == 2
     assert len(rows(path, "SELECT 1 FROM documents")) == 14
+
+
+@needs_gmime
+def test_texts_that_mail_does_not_call_texts(tmp_path):
+    """A multipart message whose boundary is missing or wrong, and attachments of an unknown kind that are text."""
+    header = "Subject: lamp\nContent-Type: multipart/mixed{}\n\n--x\nContent-Type: {}\n\nThe lamp is gr\u00fcn.\n--x--\n"
+    for name, boundary in [("none", ""), ("wrong", "; boundary=y"), ("right", "; boundary=x")]:
+        (tmp_path / f"{name}.eml").write_text(header.format(boundary, "application/octet-stream; name=a.log"))
+    data = base64.encodebytes(b"The lamp is red." + bytes(range(256))).decode()
+    encoded = f"Content-Transfer-Encoding: base64\n\n{data}\n--x\nContent-Type: text/plain"
+    (tmp_path / "data.eml").write_text(header.format("; boundary=x", f"application/octet-stream\n{encoded}"))
+    run("index", "--words-only", tmp_path / "x.db", tmp_path)
+    found = dict(
+        rows(
+            tmp_path / "x.db",
+            "SELECT f.path, p.text FROM files f, documents d, passages p WHERE d.file = f.id AND p.document = d.id",
+        )
+    )
+    texts = {path.rpartition("/")[2]: text for path, text in found.items()}
+    assert texts["right.eml"] == texts["data.eml"] == "lamp\n\nThe lamp is gr\u00fcn."
+    assert "The lamp is gr\u00fcn." in texts["none.eml"] and "The lamp is gr\u00fcn." in texts["wrong.eml"]
 
 
 @needs_gmime

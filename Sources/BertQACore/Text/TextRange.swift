@@ -18,10 +18,12 @@ extension TextRange {
     return String(decoding: text.utf8[range], as: UTF8.self)
   }
 
+  /// Of a text that is shorter than the one read, the range has less or nothing.
   func range(in text: String) -> Range<String.Index> {
-    let utf8 = text.utf8
-    let start = utf8.index(utf8.startIndex, offsetBy: start)
-    return start..<utf8.index(start, offsetBy: count)
+    func index(_ offset: Int) -> String.Index {
+      text.utf8.index(text.utf8.startIndex, offsetBy: offset, limitedBy: text.utf8.endIndex) ?? text.utf8.endIndex
+    }
+    return index(start)..<index(end)
   }
 }
 

@@ -68,6 +68,7 @@ private struct TaggedTexts: Decodable {
         let scalars = Array(text.unicodeScalars)[found.start..<found.end]
         #expect(entity.text(in: text) == String(String.UnicodeScalarView(scalars)))
         #expect(String(text[entity.range(in: text)]) == entity.text(in: text))
+        #expect(entity.text(in: "").isEmpty, "a text that was not read")
         let utf16 = Array(text.utf16)[entity.utf16.start..<entity.utf16.end]
         #expect(String(decoding: utf16, as: UTF16.self) == entity.text(in: text))
       }

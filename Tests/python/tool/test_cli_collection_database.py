@@ -47,6 +47,7 @@ def test_other_databases(tmp_path, collection, notes):
         ("body", "(title -- short, long\n, body, tag UNINDEXED /* own, others' */)"),
         ("body", "(title, /*1*/ body, tag UNINDEXED)"),
         ("\u0301body, text", '(title, "\u0301body, text", tag UNINDEXED)'),  # a quote and a mark: one Character
+        ("--it's, text", '(title, "--it\'s, text", tag UNINDEXED)'),
     ],
 )
 def test_records_of_another_database(tmp_path, column, columns):

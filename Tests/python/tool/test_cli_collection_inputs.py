@@ -1,6 +1,5 @@
 """`bertqa index`: pages, mail, records, encodings and converters."""
 
-import base64
 import binascii
 import csv
 import gzip
@@ -45,7 +44,10 @@ def test_html(tmp_path):
             "<table><tr><td><p>Pear</p></td><td><p>2</p></td></tr><tr><td><p>a</p><p>b</p></td><td>c</td></tr></table>",
             "Pear\t2\na\n\nb\n\nc",
         ),
-        ("<p hidden>a<p style='color: red; display : none'>b<div hidden><pre>c</pre></div> <b>d\n e</b>", "d e"),
+        (
+            "<p hidden>a<p style='color: red; display : none'>b<div hidden><pre>c</pre></div> <b style=x>d\n e</b>",
+            "d e",
+        ),
         ("<fieldset><legend>Name</legend>Ann</fieldset><center>Bob</center>Carla", "Name\n\nAnn\n\nBob\n\nCarla"),
         (
             "<div role=navigation>Next</div><h2>Boats<a href='#boats'>¶</a></h2>b <a href='#x'><b>#</b></a>",
@@ -259,11 +261,19 @@ ARMOUR = b"Version: GnuPG v1\n\niQEzBAEBCAAdFiEE+/x\n=abcd\n-----END PGP SIGNATU
         ("text/plain", b"begin 644 a\nThe lamp\nend", "begin 644 a\nThe lamp\nend"),
         ("text/plain", b"a\r\n-----BEGIN PGP SIGNATURE-----\r\n" + ARMOUR.replace(b"\n", b"\r\n") + b"b", "a\nb"),
         ("text/plain", b"-----BEGIN PGP SIGNATURE-----\na b", "-----BEGIN PGP SIGNATURE-----\na b"),
+        ("text/plain", b"-----BEGIN A-----\na b\n-----END A-----", "-----BEGIN A-----\na b\n-----END A-----"),
         ("text/html", "<meta charset=koi8-r><p>\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
         ("text/html; charset=koi8-r", "<p>\u041c\u0430\u0439".encode("koi8-r"), "\u041c\u0430\u0439"),
         ("text/x-patch", b"+ a lamp", "+ a lamp"),
         ("text/calendar", b"SUMMARY:Lamps", "SUMMARY:Lamps"),
         ("image/svg+xml", b"<svg>", ""),
+        ("application/octet-stream; name=a.log", "gr\u00fcn".encode(), "gr\u00fcn"),
+        ("application/octet-stream", "gr\u00fcn".encode("latin-1"), ""),
+        ("application/octet-stream", "\ufeffgr\u00fcn".encode("utf-16-le"), "gr\u00fcn"),
+        ("application/octet-stream", bytes(range(256)), ""),
+        ("application/octet-stream", b"PK\3\4 The lamp", ""),
+        ("multipart/mixed", b"--x\n\nThe lamp", "--x\n\nThe lamp"),
+        ("multipart/alternative; boundary=y", b"--x\n\nThe lamp", "--x\n\nThe lamp"),
     ],
 )
 def test_parts_of_mail(tmp_path, kind, content, text):
@@ -384,27 +394,6 @@ def test_messages_behind_what_is_none(tmp_path):
     errors = run("index", "--words-only", path, packed, code=3)[1]
     assert "old.mbox.gz: message 9: does not" in errors and errors.count("\n") == 2
     assert len(rows(path, "SELECT 1 FROM documents")) == 14
-
-
-@needs_gmime
-def test_texts_that_mail_does_not_call_texts(tmp_path):
-    """A multipart message whose boundary is missing or wrong, and attachments of an unknown kind that are text."""
-    header = "Subject: lamp\nContent-Type: multipart/mixed{}\n\n--x\nContent-Type: {}\n\nThe lamp is gr\u00fcn.\n--x--\n"
-    for name, boundary in [("none", ""), ("wrong", "; boundary=y"), ("right", "; boundary=x")]:
-        (tmp_path / f"{name}.eml").write_text(header.format(boundary, "application/octet-stream; name=a.log"))
-    data = base64.encodebytes(b"The lamp is red." + bytes(range(256))).decode()
-    encoded = f"Content-Transfer-Encoding: base64\n\n{data}\n--x\nContent-Type: text/plain"
-    (tmp_path / "data.eml").write_text(header.format("; boundary=x", f"application/octet-stream\n{encoded}"))
-    run("index", "--words-only", tmp_path / "x.db", tmp_path)
-    found = dict(
-        rows(
-            tmp_path / "x.db",
-            "SELECT f.path, p.text FROM files f, documents d, passages p WHERE d.file = f.id AND p.document = d.id",
-        )
-    )
-    texts = {path.rpartition("/")[2]: text for path, text in found.items()}
-    assert texts["right.eml"] == texts["data.eml"] == "lamp\n\nThe lamp is gr\u00fcn."
-    assert "The lamp is gr\u00fcn." in texts["none.eml"] and "The lamp is gr\u00fcn." in texts["wrong.eml"]
 
 
 @needs_gmime
@@ -550,6 +539,7 @@ def test_byte_order_marks_and_empty_headings(tmp_path):
         ("a.md", "# The owl #\n\nIt sleeps.", "The owl"),
         ("a.md", "# F#\n## Types\n", "F#"),
         ("a.md", "\r\nThe owl\r\n=======\r\n\r\nIt sleeps.\r\n", "The owl"),
+        ("a.rst", "=======", None),
         ("a.md", "---\ntags: [x]\ntitle: 'The owl: a life'\n---\n# Another\n", "The owl: a life"),
         ("a.md", "---\ntags: [x]\n---\n\n# The owl\n", "The owl"),
         ("a.md", "---\r\ntitle: >-\r\n  The owl:\r\n  a life\r\ntags: [x]\r\n---\r\n", "The owl: a life"),

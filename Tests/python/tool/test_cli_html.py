@@ -70,6 +70,7 @@ def test_answers_are_highlighted_in_their_documents(tmp_path):
     page = Page(page_file)
     assert_stands_alone(page)
     assert page.texts["pre"] == [FOX.read_text(), APOLLO.read_text()]
+    assert "does not seem to say" not in page.source
     assert [text for text in page.texts["h2"] if text in questions] == questions[1::2]
     records = run_json("answer", *questions, "-k", "2", FOX, APOLLO)
     count = sum(len(record["answers"]) for record in records)

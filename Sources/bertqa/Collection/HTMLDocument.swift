@@ -139,7 +139,6 @@ struct HTMLDocument {
     let name = Self.name(node)
     if Self.preformatted.contains(name) { preformattedDepth -= 1 }
     if Self.blocks.contains(name) { breakLine() }
-    if name == "tr" { breakRow() }
     if Self.cells.contains(name) { leaveCell() }
   }
 

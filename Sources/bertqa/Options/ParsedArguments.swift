@@ -66,7 +66,7 @@ struct ParsedOption {
   func delimiter() throws(ToolError) -> UInt8 {
     let bytes = Array(string.utf8)
     if bytes.elementsEqual("\\t".utf8) { return UInt8(ascii: "\t") }
-    if bytes.count == 1, bytes[0] < 0x80, !"\"\r\n".utf8.contains(bytes[0]) { return bytes[0] }
+    if bytes.count == 1, !"\"\r\n".utf8.contains(bytes[0]) { return bytes[0] }
     throw wrong("one character")
   }
 

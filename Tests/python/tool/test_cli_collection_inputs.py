@@ -35,7 +35,10 @@ def test_html(tmp_path):
 @pytest.mark.parametrize(
     "page, text",
     [
-        ("<p>Run:<pre>\nmake\tall\n\n  make test \n</pre>Done.", "Run:\n\nmake\tall\n\n  make test\n\nDone."),
+        (
+            "<p>Run:<pre>\nmake\tall\n\n  make test \n</pre>All\n done.",
+            "Run:\n\nmake\tall\n\n  make test\n\nAll done.",
+        ),
         (
             "<table><caption>Prices<tr><th>Pear<td> 2 <td><tr><td>Fig<td>3</table>after",
             "Prices\n\nPear\t2\nFig\t3\n\nafter",

@@ -169,6 +169,7 @@ def test_wrong_lists(written, tmp_path):
         ('{"rules": [{"name": "A", "expression": "a", "checksum": "luhm"}]}', (1, 57), '"checksum" is "luhm"'),
         ('{"rules": [{"name": "A", "expression": "a", "context": "b"}]}', (1, 56), "array of words"),
         ('{"rules": [{"name": "A", "expression": "a", "context": [""]}]}', (1, 56), "array of words"),
+        ('{"rules": [{"name": "A", "expression": "a", "context": ["b", 1]}]}', (1, 56), "array of words"),
         ('{"rules": [3]}', (1, 12), "object"),
         ('{"rules": {}}', (1, 11), '"rules"'),
         ('{"rule": []}', (1, 1), '"rules"'),

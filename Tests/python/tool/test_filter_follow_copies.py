@@ -107,6 +107,27 @@ def test_the_last_bytes_that_were_read_are_there_again(follower):
     assert follower.messages() == []
 
 
+@pytest.mark.parametrize("same", ["beginning", "end"])
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_another_file_is_like_the_copy(follower, same, is_compressed):
+    """Another file, restored meanwhile, which has the same bytes as the copy at one of the two compared places."""
+    read, other, middle = range(10, 40), range(60, 90), 15
+    beginning, end = (read, other) if same == "beginning" else (other, read)
+    follower.append(*read)
+    follower.up()
+    follower.has(read)
+    with follower.halted():
+        restored = follower.directory / "app.jsonl.1"
+        restored.write_bytes(records(*beginning[:middle], *end[middle:], 99))
+        if is_compressed:
+            compress(restored)
+        follower.append(40)
+        follower.copy_and_cut()
+        follower.append(41)
+    follower.has(range(10, 42))
+    assert follower.messages() == []
+
+
 def test_a_file_that_was_compressed_is_no_copy(follower):
     """An empty file between the two would let the copy be followed by the file from its beginning."""
     follower.up()

@@ -4,7 +4,8 @@ docs/collections.md quotes it.
 
 usage: written_texts.py FILE [COUNT]          asks COUNT questions of each source that has so many, 400 by default
 
-FILE: JSON lines with "context", "question", "answers" and "source". Needs the tool of `make`, libxml2 and MD4C.
+FILE: JSON lines with "context", "question", "answers" and "source". Needs the tool of `make`, libxml2, MD4C and
+pandoc.
 """
 
 import html
@@ -75,6 +76,21 @@ def subtitles(text):
     )
 
 
+def written(form):
+    """Makes documents of notes as pandoc writes them."""
+
+    def document(text):
+        command = ["pandoc", "-s", "-f", "markdown-smart", "-t", form, "-o", "-"]
+        return subprocess.run(command, input=markdown(text).encode(), stdout=subprocess.PIPE, check=True).stdout
+
+    return document
+
+
+def by_pandoc(ending):
+    return f"{ending}=pandoc -t plain --wrap=none {{}}"
+
+
+DOCUMENTS = [(".tex", "latex"), (".docx", "docx"), (".odt", "odt"), (".epub", "epub"), (".ipynb", "ipynb")]
 SPOKEN = r".srt=sed -E '/^[0-9]*\r?$/d; /-->/d' {}"
 # (what the text is like, how it is made, the ending of its file, what `--convert` gets, if anything)
 FORMS = [
@@ -92,6 +108,8 @@ FORMS = [
     ("HTML", page, ".html", None),
     ("subtitles, as text", subtitles, ".srt", None),
     ("subtitles by sed", subtitles, ".srt", SPOKEN),
+    ("LaTeX, as text", written("latex"), ".txt", None),
+    *((f"{ending} by pandoc", written(form), ending, by_pandoc(ending)) for ending, form in DOCUMENTS),
 ]
 
 
@@ -108,7 +126,8 @@ def asked(folder, asks, made, ending, converter):
     notes = pathlib.Path(folder) / "notes"
     notes.mkdir()
     for text, number in texts.items():
-        (notes / f"{number}{ending}").write_text(made(text), encoding="utf-8", newline="")
+        content = made(text)
+        (notes / f"{number}{ending}").write_bytes(content if isinstance(content, bytes) else content.encode())
     database = pathlib.Path(folder) / "notes.db"
     options = ["--convert", converter] if converter else []
     subprocess.run([TOOL, "index", *options, database, notes], check=True, stdout=subprocess.DEVNULL)

@@ -105,8 +105,9 @@ def colbert(directory, **settings):
     config = json.loads((directory / "config.json").read_text())
     config |= {"architectures": ["HF_ColBERT"], "model_type": "bert"}
     (directory / "config.json").write_text(json.dumps(config))
-    markers = {"query_token_id": "king", "doc_token_id": "dog", "query_maxlen": 10, "doc_maxlen": 20, "dim": 8}
-    (directory / "artifact.metadata").write_text(json.dumps({**markers, **settings}))
+    metadata = {"query_token_id": "king", "doc_token_id": "dog", "query_maxlen": 10, "doc_maxlen": 20, "dim": 8}
+    metadata["similarity"] = "cosine"
+    (directory / "artifact.metadata").write_text(json.dumps(metadata | settings))
     return projection
 
 

@@ -146,7 +146,12 @@ def test_layers_that_add_their_input(tmp_path, embedder, activation, function):
         layers.append(weights)
     (model / "modules.json").write_text(json.dumps(modules))
     settings = {"query_prefix": "king", "document_prefix": "dog", "skiplist_words": []}
-    (model / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    for similarity in "dot", "MaxSim":
+        settings["similarity_fn_name"] = similarity
+        (model / "config_sentence_transformers.json").write_text(json.dumps(settings))
+        if similarity == "dot":
+            with pytest.raises(bertqa.InvalidModel, match='"similarity_fn_name" is "dot"'):
+                bertqa.Context(model)
     first, second = layers
     with bertqa.Context(model, precision="f32") as context:
         ours = numpy.asarray(context.embed_tokens("the fox", prompt_name="document"))

@@ -60,7 +60,8 @@ enum TextForm {
 
   // MARK: - Known kinds
 
-  private static let documents = "extract its text first, or save its table as CSV"
+  private static let documents = "save its table as CSV, or extract its text first"
+  private static let pandoc = "\(documents), for instance with 'pandoc -t plain FILE'"
 
   private static let columns =
     "write its columns as JSON lines or CSV first, for instance with DuckDB or pandas"
@@ -76,9 +77,9 @@ enum TextForm {
       "a Git LFS pointer to a file that was not fetched: run 'git lfs pull'"
     ),
     ("SQLite format 3\0", "an SQLite database: 'bertqa ask' reads one with a full-text index"),
-    ("PK\u{3}\u{4}", "a ZIP archive, as documents of office programs are: \(documents)"),
-    ("{\\rtf", "an RTF document: \(documents)"),
-    ("%!PS-", "a PostScript document: \(documents), for instance with 'ps2ascii'"),
+    ("PK\u{3}\u{4}", "a ZIP archive, as documents of office programs are: \(pandoc)"),
+    ("{\\rtf", "an RTF document: \(pandoc)"),
+    ("%!PS-", "a PostScript document: extract its text first, for instance with 'ps2ascii'"),
     ("PAR1\u{15}", "a Parquet file: \(columns)"),
     ("ARROW1\0", "an Arrow file: \(columns)"),
     ("Obj\u{1}", "an Avro file: write its rows as JSON lines or CSV first"),

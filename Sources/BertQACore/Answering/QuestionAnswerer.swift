@@ -227,6 +227,10 @@ private struct QuestionBatch {
     }
     var documents = try [PreparedDocument](checkedCapacity: item.documents.count)
     for (number, document) in item.documents.enumerated() {
+      if number % WindowReader.itemsPerMemoryCheck == WindowReader.itemsPerMemoryCheck - 1 {
+        try monitor.check()
+        try Memory.requireReserve()
+      }
       do throws(BertQAError) {
         documents.append(
           try self.documents.prepared(

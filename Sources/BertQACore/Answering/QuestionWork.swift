@@ -22,6 +22,9 @@ final class QuestionWork {
   private var memory: [MemoryLedger] = []
   private let monitor: CallMonitor
 
+  /// The approximate bytes of the small objects that a document takes here, its searches among them.
+  private static let objectBytes = 512
+
   /// The windows of one document that a round reads.
   struct Part {
     let document: Int
@@ -34,6 +37,7 @@ final class QuestionWork {
   ) throws(BertQAError) {
     try TextLimit.check(text, "question")
     let before = monitor.heldBytes
+    try monitor.hold(documents.count * Self.objectBytes)
     let tokens = try tokenizer.tokens(of: text, monitor)
     let question = tokens.ids.prefix(settings.maxQuestionLength)
     self.question = question
@@ -63,12 +67,13 @@ final class QuestionWork {
       let words = UnsafeBufferPointer(rebasing: text[..<Int(tokens.ends[question.count - 1])])
       ranking = try RankedSections(
         scores: ranks.isEmpty
-          ? SectionRanking(question: words).scores(of: sections, texts: documents.map(\.tokenized), monitor)
+          ? SectionRanking(question: words).scores(
+            of: sections, texts: documents.checkedMap { $0.tokenized }, monitor)
           : sections.checkedMap(CallPoll(monitor)) { ranks[$0.document] }, monitor)
     }
     self.ranking = ranking
     plan = settings.plan.withRanks(known: ranking?.best != 0)
-    logits = [WindowLogits](repeating: WindowLogits(), count: documents.count)
+    logits = try [WindowLogits](repeating: WindowLogits(), count: documents.count, monitor)
     memory.append(monitor.part(since: before))
   }
 

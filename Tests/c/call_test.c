@@ -339,14 +339,14 @@ static void test_struct_sizes(void) {
   bertqa_document *other;
   bertqa_prediction *prediction;
   void *out;
-  CHECK_STRUCT_SIZES(bertqa_call_options, bertqa_call_options_init, max_document_tokens, classification,
+  CHECK_STRUCT_SIZES(bertqa_call_options, max_document_tokens, max_document_tokens, classification,
                      bertqa_labeler_classify(labeler, &pair, 1, options, &classification, NULL),
                      bertqa_classification_free);
-  CHECK_STRUCT_SIZES(bertqa_document_options, bertqa_document_options_init, call, other,
+  CHECK_STRUCT_SIZES(bertqa_document_options, call, call, other,
                      bertqa_document_create(answering, "a", 1, options, &other), bertqa_document_free);
-  CHECK_STRUCT_SIZES(bertqa_logits_options, bertqa_logits_options_init, call, out,
+  CHECK_STRUCT_SIZES(bertqa_logits_options, call, call, out,
                      logits_pointer(options, &out), nothing);
-  CHECK_STRUCT_SIZES(bertqa_sequence_options, bertqa_sequence_options_init, include_end, prediction,
+  CHECK_STRUCT_SIZES(bertqa_sequence_options, top_k, include_end, prediction,
                      bertqa_sequence_predict(predicting, "O", 1, NULL, options, &prediction, NULL),
                      bertqa_prediction_free);
 }

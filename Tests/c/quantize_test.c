@@ -61,7 +61,7 @@ static void test_refused(void) {
   CHECK_STATUS(invalid, bertqa_quantize(tiny, path("x"), NULL, &report));
   CHECK(access(path("x"), F_OK) != 0); /* nothing was written */
   void *out;
-  CHECK_STRUCT_SIZES(bertqa_quantize_options, bertqa_quantize_options_init, no_answer_threshold, out,
+  CHECK_STRUCT_SIZES(bertqa_quantize_options, use_no_answer_threshold, no_answer_threshold, out,
                      quantize_pointer(options, &out), nothing);
 }
 

@@ -51,7 +51,8 @@ headers() { # by every compiler that is there
   for c in "${CC:-cc}" gcc clang; do
     command -v "$c" > /dev/null || continue
     for standard in c99 c11; do
-      compile "$c" -std=$standard $strict Tests/c/header_test.c && "$out/header_test"
+      compile "$c" -std=$standard $strict Tests/c/header_test.c
+      "$out/header_test"
       for header in include/*.h; do # each by itself; -Wpadded: no field hides in padding
         "$c" -std=$standard $strict -Wpadded -fsyntax-only -x c "$header"
       done

@@ -82,6 +82,7 @@ lint: $(lint_after) # what needs no build
 # time, and the tests in Swift, whose build waits for the other, begin last. The tests in Python use all processors.
 test_parts := test-consumer lint test-c test-swift test-python
 test: setup-tools ## set up the requirements, build, then run test_parts
+	@rm -rf $(BERTQA_SKIPPED) # of earlier runs, and of tests that are not among these
 	@$(MAKE) --no-print-directory -o setup-tools lint_after=setup -j 2 --output-sync=target all setup c-kernels $(filter-out test-python,$(test_parts))
 	@$(MAKE) --no-print-directory -o all test-python
 	@Tests/skipped.sh

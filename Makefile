@@ -60,10 +60,10 @@ install: all ## install under DESTDIR PREFIX: library, headers, tool, default mo
 uninstall: ## remove the files that `make install` with the same variables installs
 	@list=$$(mktemp -d) && trap 'rm -rf "$$list"' EXIT && \
 	  $(MAKE) --no-print-directory -s install-files DESTDIR="$$list" \
-	    from_library="$(DESTDIR)$(LIBDIR)/$(library)" from_tool="$(DESTDIR)$(PREFIX)/bin/bertqa" && cd "$$list" && \
-	  find . ! -type d -exec sh -c 'for file; do rm -f "$(DESTDIR)/$$file"; done' sh {} + && \
-	  find . -depth -type d -path '*/bertqa*' -exec sh -c \
-	    'for directory; do rmdir "$(DESTDIR)/$$directory"; done' sh {} +
+	    from_library="$(DESTDIR)$(LIBDIR)/$(library)" from_tool="$(DESTDIR)$(PREFIX)/bin/bertqa" && \
+	  (cd "$$list" && find . ! -type d -print0) | (cd "$(DESTDIR)/" && xargs -0 rm -f) && \
+	  (cd "$$list" && find . -depth -type d -path '*/bertqa*' -print0) | \
+	    (cd "$(DESTDIR)/" && xargs -0 rmdir --ignore-fail-on-non-empty)
 
 clean: ## remove the build's files
 	rm -rf .build build $(venv) $(bench_venv)

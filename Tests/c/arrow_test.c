@@ -357,6 +357,7 @@ static void test_created(void) {
                bertqa_column_create("+s", "", 3, 0, &absent, SIZE_MAX, children, schemas, 1, &array, &schema));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
                bertqa_column_create("+s", "", 3, 0, &absent, 1, children, schemas, SIZE_MAX, &array, &schema));
+  CHECK(strcmp(bertqa_last_error_argument(), "child_count") == 0);
   const bertqa_text larger = {values, SIZE_MAX};
   const struct { const char *format; int64_t length, nulls; const bertqa_text *buffers; struct ArrowArray *children; }
       wrong[] = {{NULL, 3, 0, &absent, children}, {"+s", -1, 0, &absent, children}, {"+s", 3, 4, &absent, children},

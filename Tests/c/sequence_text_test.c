@@ -154,6 +154,13 @@ static void test_generate(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, "O zyzzyva", 9, NULL, &options, &generation));
   snprintf(whole, sizeof whole, "%s", bertqa_generation_text(generation, NULL));
   bertqa_generation_free(generation);
+  options.temperature = 1.5f;
+  options.top_k = 1; /* nothing else can be drawn */
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, "O zyzzyva", 9, NULL, &options, &generation));
+  CHECK(strcmp(bertqa_generation_text(generation, NULL), whole) == 0);
+  bertqa_generation_free(generation);
+  options.temperature = 0;
+  options.top_k = 0;
   options.max_words = 1;
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, "O zyzzyva", 9, NULL, &options, &generation));
   bertqa_sequence_state *kept = bertqa_sequence_state_clone(bertqa_generation_state(generation));

@@ -227,10 +227,8 @@ private struct QuestionBatch {
     }
     var documents = try [PreparedDocument](checkedCapacity: item.documents.count)
     for (number, document) in item.documents.enumerated() {
-      if number % WindowReader.itemsPerMemoryCheck == WindowReader.itemsPerMemoryCheck - 1 {
-        try monitor.check()
-        try Memory.requireReserve()
-      }
+      try monitor.check()
+      try QuestionWork.requireReserve(atDocument: number)
       do throws(BertQAError) {
         documents.append(
           try self.documents.prepared(

@@ -25,6 +25,12 @@ final class QuestionWork {
   /// The approximate bytes of the small objects that a document takes here, its searches among them.
   private static let objectBytes = 512
 
+  /// Checks from time to time that there is memory for the small objects of the next documents.
+  static func requireReserve(atDocument number: Int) throws(BertQAError) {
+    guard number % WindowReader.itemsPerMemoryCheck == WindowReader.itemsPerMemoryCheck - 1 else { return }
+    try Memory.requireReserve()
+  }
+
   /// The windows of one document that a round reads.
   struct Part {
     let document: Int
@@ -95,6 +101,8 @@ final class QuestionWork {
     while first < numbers.count {
       let document = sections[numbers[first]].document
       let end = numbers[first...].firstIndex { sections[$0].document != document } ?? numbers.count
+      try Self.requireReserve(atDocument: parts.count)
+      try parts.makeRoom(for: 1)
       let windows = try numbers[first..<end].checkedMap(CallPoll(monitor)) { sections[$0].window }
       let known = logits[document]
       let all = known.windows.isEmpty ? windows : (known.windows + windows).sorted { $0.index < $1.index }
@@ -181,6 +189,9 @@ final class QuestionWork {
     var searches: [SpanSearch] = []
     var sources: [FoundAnswers.Source] = []
     for (index, document) in documents.enumerated() where !logits[index].windows.isEmpty {
+      try Self.requireReserve(atDocument: sources.count)
+      try sources.makeRoom(for: 1, monitor)
+      try searches.makeRoom(for: 1, monitor)
       let search = try SpanSearch(
         logits: try compared(index, options), maxLength: maxLength, document: document,
         alignsToWords: options.alignsToWords, monitor)

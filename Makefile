@@ -59,10 +59,11 @@ install: all ## install under DESTDIR PREFIX: library, headers, tool, default mo
 
 uninstall: ## remove the files that `make install` with the same variables installs
 	@list=$$(mktemp -d) && trap 'rm -rf "$$list"' EXIT && \
-	  $(MAKE) --no-print-directory -s install-files DESTDIR="$$list" && cd "$$list" && \
-	  find . ! -type d -exec sh -c 'for file; do rm -f "$(DESTDIR)/$$file"; done' sh {} + && \
-	  find . -depth -type d -path '*/bertqa*' -exec sh -c \
-	    'for directory; do rmdir "$(DESTDIR)/$$directory"; done' sh {} +
+	  $(MAKE) --no-print-directory -s install-files DESTDIR="$$list" \
+	    from_library="$(DESTDIR)$(LIBDIR)/$(library)" from_tool="$(DESTDIR)$(PREFIX)/bin/bertqa" && \
+	  (cd "$$list" && find . ! -type d -print0) | (cd "$(DESTDIR)/" && xargs -0 rm -f) && \
+	  (cd "$$list" && find . -depth -type d -path '*/bertqa*' -print0) | \
+	    (cd "$(DESTDIR)/" && xargs -0 rmdir --ignore-fail-on-non-empty)
 
 clean: ## remove the build's files
 	rm -rf .build build $(venv) $(bench_venv)
@@ -82,8 +83,9 @@ lint: $(lint_after) # what needs no build
 # time, and the tests in Swift, whose build waits for the other, begin last. The tests in Python use all processors.
 test_parts := test-consumer lint test-c test-swift test-python
 test: setup-tools ## set up the requirements, build, then run test_parts
+	@rm -rf $(BERTQA_SKIPPED) # of earlier runs, and of tests that are not among these
 	@$(MAKE) --no-print-directory -o setup-tools lint_after=setup -j 2 --output-sync=target all setup c-kernels $(filter-out test-python,$(test_parts))
-	@$(MAKE) --no-print-directory -o all test-python
+	@$(MAKE) --no-print-directory -o setup -o all test-python
 	@Tests/skipped.sh
 
 setup: setup-tools ## install tools from Debian, and a venv with pinned packages
@@ -115,7 +117,7 @@ test-consumer: ## a Swift program that depends on a tagged version
 	Tests/consumer/run.sh
 
 # Three at a time, as some tests mostly wait.
-test-python: all sqlite ## the Python package, tool, README, packages and ABI, with live comparisons
+test-python: setup all sqlite ## the Python package, tool, README, packages and ABI, with live comparisons
 	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q -rs --durations=12 -n 3 --dist=loadfile --no-loadscope-reorder \
 	  Tests/python
 

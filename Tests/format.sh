@@ -1,6 +1,7 @@
 #!/bin/sh
 # Checks the format of the C code against .clang-format, and the format and the imports of the Python code against
-# ruff.toml; `Tests/format.sh -i` corrects them. The public headers are not covered: their comments are laid out by hand.
+# ruff.toml; `Tests/format.sh -i` corrects them. Not covered: the public headers, whose comments are laid out by hand, and
+# the tests and examples in C.
 set -eu
 cd "$(dirname "$0")/.."
 check="--dry-run -Werror"

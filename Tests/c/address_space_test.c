@@ -79,6 +79,16 @@ static bertqa_status answer_batch(void) {
   return bertqa_answer_batch(answering, pairs, COUNT, NULL, answers, NULL);
 }
 
+/* Many small documents, each with objects of its own. */
+static bertqa_status answer_documents(void) {
+  enum { COUNT = 400000 };
+  bertqa_text *documents = pages(COUNT * sizeof *documents);
+  if (documents == NULL) return BERTQA_ERROR_OUT_OF_MEMORY;
+  for (size_t i = 0; i < COUNT; i++) documents[i] = (bertqa_text){words, 8};
+  bertqa_answers *answers;
+  return bertqa_answer_documents(answering, "who?", 4, documents, COUNT, NULL, &answers);
+}
+
 /* A text of one window that the model reads: most of it is cut off. */
 static bertqa_status embed(void) {
   const bertqa_text_pair pair = {words, WORDS_SIZE, NULL, 0};
@@ -267,6 +277,7 @@ int main(int argc, char **argv) {
   test_call("answer_arrow", answer_arrow, 1);
   test_call("column_create", create_column, 1);
   test_call("answer_batch", answer_batch, 1);
+  test_call("answer_documents", answer_documents, 1);
   test_call("embed", embed, 1);
   test_call("embed behind a prompt", embed_behind_prompt, 1);
   test_call("classify", classify, 0);

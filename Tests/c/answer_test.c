@@ -12,7 +12,8 @@ static void check_result(const bertqa_answers *answers, const char *document, si
   CHECK(summary != NULL && summary->struct_size == sizeof *summary);
   CHECK(bertqa_answers_get(answers, count) == NULL && bertqa_answers_get(answers, SIZE_MAX) == NULL);
   CHECK(isfinite(summary->null_score) && isfinite(summary->no_answer_threshold));
-  CHECK(summary->no_answer_probability >= 0 && summary->no_answer_probability <= 1);
+  float probabilities = summary->no_answer_probability;
+  CHECK(probabilities > 0);
   for (size_t i = 0; i < count; i++) {
     const bertqa_answer_span *answer = bertqa_answers_get(answers, i);
     CHECK(answer->struct_size == sizeof *answer);
@@ -30,7 +31,8 @@ static void check_result(const bertqa_answers *answers, const char *document, si
     CHECK(answer->code_points.start == code_points[0] && answer->code_points.end == code_points[1]);
     CHECK(answer->utf16.start == utf16[0] && answer->utf16.end == utf16[1]);
     CHECK(answer->score == answer->start_logit + answer->end_logit);
-    CHECK(answer->probability > 0 && answer->probability <= 1);
+    CHECK(answer->probability > 0);
+    probabilities += answer->probability;
     CHECK(answer->document_index == 0);
     if (i == 0) CHECK(answer->gap == summary->gap);
     if (i > 0) CHECK(answer->gap <= bertqa_answers_get(answers, i - 1)->gap);
@@ -39,6 +41,7 @@ static void check_result(const bertqa_answers *answers, const char *document, si
       CHECK(answer->bytes.end <= other->bytes.start || other->bytes.end <= answer->bytes.start);
     }
   }
+  CHECK(probabilities <= 1.0001f);
 }
 
 static void test_results(void) {
@@ -213,7 +216,7 @@ static void test_options(void) {
   bertqa_answers_free(answers);
   free(document);
 
-  CHECK_STRUCT_SIZES(bertqa_answer_options, bertqa_answer_options_init, partial, answers,
+  CHECK_STRUCT_SIZES(bertqa_answer_options, top_k, partial, answers,
                      bertqa_answer(context, "a", 1, "the fox", 7, options, &answers),
                      bertqa_answers_free);
 }

@@ -27,15 +27,17 @@ static void check_row(const struct ArrowArray *array, const struct ArrowSchema *
   CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), document, length, NULL, &answers));
   const bertqa_answer_span *best = bertqa_answers_get(answers, 0);
   const struct ArrowArray *texts = child(array, schema, "answer", "U");
-  const struct ArrowArray *starts = child(array, schema, "start", "l");
-  const struct ArrowArray *scores = child(array, schema, "score", "f");
+  const struct ArrowArray *starts = child(array, schema, "start", "l"), *ends = child(array, schema, "end", "l");
+  const struct ArrowArray *scores = child(array, schema, "score", "f"), *gaps = child(array, schema, "gap", "f");
   CHECK(best != NULL && is_valid(array, row) && is_valid(texts, row));
   const int64_t *offsets = texts->buffers[1];
   const size_t found = (size_t)(offsets[row + 1] - offsets[row]);
   CHECK(found == best->bytes.end - best->bytes.start);
   CHECK(memcmp((const char *)texts->buffers[2] + offsets[row], document + best->bytes.start, found) == 0);
   CHECK(((const int64_t *)starts->buffers[1])[row] == (int64_t)best->code_points.start);
+  CHECK(((const int64_t *)ends->buffers[1])[row] == (int64_t)best->code_points.end);
   CHECK(((const float *)scores->buffers[1])[row] == best->score);
+  CHECK(((const float *)gaps->buffers[1])[row] == best->gap);
   bertqa_answers_free(answers);
 }
 
@@ -349,6 +351,13 @@ static void test_created(void) {
 
   /* Failures leave the children and nothing else; address_space_test has those for lack of memory. */
   CHECK_STATUS(BERTQA_OK, make_texts(&children[0], &schemas[0]));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
+               bertqa_column_create("+s", NULL, 3, 0, &absent, 1, children, schemas, 1, &array, &schema));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
+               bertqa_column_create("+s", "", 3, 0, &absent, SIZE_MAX, children, schemas, 1, &array, &schema));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
+               bertqa_column_create("+s", "", 3, 0, &absent, 1, children, schemas, SIZE_MAX, &array, &schema));
+  CHECK(strcmp(bertqa_last_error_argument(), "child_count") == 0);
   const bertqa_text larger = {values, SIZE_MAX};
   const struct { const char *format; int64_t length, nulls; const bertqa_text *buffers; struct ArrowArray *children; }
       wrong[] = {{NULL, 3, 0, &absent, children}, {"+s", -1, 0, &absent, children}, {"+s", 3, 4, &absent, children},

@@ -170,7 +170,7 @@ static void test_refused(void) {
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, result, bertqa_classify(context, NULL, 1, NULL, &result));
   CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, result, bertqa_classify(context, "a", SIZE_MAX, NULL, &result));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_classify(context, "a", 1, NULL, NULL));
-  CHECK_STRUCT_SIZES(bertqa_classify_options, bertqa_classify_options_init, min_probability, result,
+  CHECK_STRUCT_SIZES(bertqa_classify_options, contributions, multi_label, result,
                      bertqa_classify(context, "a", 1, options, &result), bertqa_classification_free);
 }
 

@@ -1,5 +1,6 @@
 /* The options of every call: a hook that cancels, a deadline, a memory limit, a progress hook. Each
  * function with options is called with each of them. */
+#include <fcntl.h>
 #include <time.h>
 
 #include "columns.h"
@@ -7,9 +8,10 @@
 
 static bertqa_context *answering, *classifying, *embedding, *predicting, *tagging;
 static bertqa_document *document;
+static bertqa_entity_list *found;
 static bertqa_labeler *labeler;
 static bertqa_trainer *trainer;
-static char *text;
+static char *text, *copy;
 static size_t length;
 static char directory[] = "/tmp/bertqa-call-XXXXXX", output[64], model[4096];
 
@@ -28,6 +30,24 @@ typedef bertqa_status task(const bertqa_call_options *call);
 static bertqa_status load(const bertqa_call_options *call) {
   const bertqa_context_options options = {.struct_size = sizeof options, .call = call, .threads = 1};
   GIVES(bertqa_context, bertqa_context_free, bertqa_context_create(tiny, &options, &result));
+}
+
+static bertqa_status load_at(const bertqa_call_options *call) {
+  const bertqa_context_options options = {.struct_size = sizeof options, .call = call, .threads = 1};
+  bertqa_context *result = NULL;
+  const int opened = open(tiny, O_RDONLY | O_DIRECTORY);
+  const bertqa_status status = bertqa_context_create_at(opened, NULL, &options, &result);
+  close(opened);
+  CHECK((result == NULL) == (status != BERTQA_OK));
+  bertqa_context_free(result);
+  return status;
+}
+
+static bertqa_status load_files(const bertqa_call_options *call) {
+  static const char vocabulary[] = "[UNK]\n[CLS]\n[SEP]\na\n";
+  const bertqa_file file = {"vocab.txt", vocabulary, sizeof vocabulary - 1};
+  const bertqa_context_options options = {.struct_size = sizeof options, .call = call, .tokenizer_only = BERTQA_ON};
+  GIVES(bertqa_context, bertqa_context_free, bertqa_context_create_from_files(&file, 1, &options, &result));
 }
 
 static bertqa_status tokenize(const bertqa_call_options *call) {
@@ -83,6 +103,20 @@ static bertqa_status document_batch(const bertqa_call_options *call) {
         bertqa_document_answer_batch(answering, document, &question, 1, &options, &result, NULL));
 }
 
+static bertqa_status answer_documents(const bertqa_call_options *call) {
+  const bertqa_answer_options options = answer_options(call);
+  const bertqa_text item = {text, length};
+  GIVES(bertqa_answers, bertqa_answers_free,
+        bertqa_answer_documents(answering, "who?", 4, &item, 1, &options, &result));
+}
+
+static bertqa_status documents_answer(const bertqa_call_options *call) {
+  const bertqa_answer_options options = answer_options(call);
+  const bertqa_document *const items[] = {document};
+  GIVES(bertqa_answers, bertqa_answers_free,
+        bertqa_documents_answer(answering, items, 1, "who?", 4, &options, &result));
+}
+
 static bertqa_status logits(const bertqa_call_options *call) {
   const bertqa_logits_options options = {.struct_size = sizeof options, .call = call};
   enum { COUNT = 12800 };
@@ -97,6 +131,13 @@ static bertqa_status classify(const bertqa_call_options *call) {
   const bertqa_classify_options options = {.struct_size = sizeof options, .call = call};
   GIVES(bertqa_classification, bertqa_classification_free,
         bertqa_classify(classifying, text, length, &options, &result));
+}
+
+static bertqa_status classify_batch(const bertqa_call_options *call) {
+  const bertqa_classify_options options = {.struct_size = sizeof options, .call = call};
+  const bertqa_text_pair pair = {text, length, NULL, 0};
+  GIVES(bertqa_classification, bertqa_classification_free,
+        bertqa_classify_batch(classifying, &pair, 1, &options, &result, NULL));
 }
 
 static bertqa_status entities(const bertqa_call_options *call) {
@@ -116,6 +157,40 @@ static bertqa_status patterns(const bertqa_call_options *call) {
   GIVES(bertqa_entity_list, bertqa_entity_list_free, bertqa_patterns(text, length, &options, &result));
 }
 
+static bertqa_status list_ranges(const bertqa_call_options *call) {
+  const bertqa_labelled_range range = {{0, 3}, "A", 1, 1, 0};
+  GIVES(bertqa_entity_list, bertqa_entity_list_free,
+        bertqa_entity_list_create(text, length, &range, 1, call, &result));
+}
+
+static bertqa_status everywhere(const bertqa_call_options *call) {
+  const bertqa_entity_list *const lists[] = {found};
+  GIVES(bertqa_entity_list, bertqa_entity_list_free, bertqa_everywhere(text, length, lists, 1, call, &result));
+}
+
+static bertqa_status apply_lists(const bertqa_call_options *call) {
+  const bertqa_entity_list *const lists[] = {found};
+  const bertqa_text denied = {"fox", 3};
+  GIVES(bertqa_entity_list, bertqa_entity_list_free,
+        bertqa_apply_lists(text, length, lists, 1, NULL, 0, &denied, 1, call, &result));
+}
+
+static bertqa_status redact(const bertqa_call_options *call) {
+  const bertqa_redact_options options = {.struct_size = sizeof options, .call = call};
+  const bertqa_entity_list *const lists[] = {found};
+  size_t needed;
+  return bertqa_redact(text, length, lists, 1, &options, copy, length, &needed);
+}
+
+static bertqa_status restore(const bertqa_call_options *call) {
+  bertqa_pseudonyms *names;
+  size_t needed;
+  CHECK_STATUS(BERTQA_OK, bertqa_pseudonyms_create(&names));
+  const bertqa_status status = bertqa_restore(text, length, names, call, copy, length, &needed);
+  bertqa_pseudonyms_free(names);
+  return status;
+}
+
 static bertqa_status word_counts(const bertqa_call_options *call) {
   const bertqa_word_counts_options options = {.struct_size = sizeof options, .call = call};
   GIVES(bertqa_word_count_list, bertqa_word_count_list_free, bertqa_word_counts(text, length, &options, &result));
@@ -126,6 +201,50 @@ static bertqa_status embed(const bertqa_call_options *call) {
   const bertqa_text_pair pair = {text, length, NULL, 0};
   float vector[16];
   return bertqa_embed(embedding, &pair, 1, &options, vector, 16, NULL);
+}
+
+static bertqa_status embed_tokens(const bertqa_call_options *call) {
+  const bertqa_embed_options options = {.struct_size = sizeof options, .call = call};
+  const bertqa_text_pair pair = {text, length, NULL, 0};
+  GIVES(bertqa_token_vectors, bertqa_token_vectors_free,
+        bertqa_embed_tokens(embedding, &pair, 1, &options, &result, NULL));
+}
+
+static bertqa_status passages(const bertqa_call_options *call) {
+  GIVES(bertqa_passages, bertqa_passages_free, bertqa_passages_create(embedding, text, length, call, &result));
+}
+
+static bertqa_status fingerprint(const bertqa_call_options *call) {
+  char bytes[4 + 16];
+  size_t needed;
+  return bertqa_vectors_fingerprint(embedding, call, bytes, sizeof bytes, &needed);
+}
+
+static bertqa_status search(const bertqa_call_options *call) {
+  char bytes[4 + 16];
+  size_t needed;
+  CHECK_STATUS(BERTQA_OK, bertqa_vectors_fingerprint(embedding, NULL, bytes, sizeof bytes, &needed));
+  GIVES(bertqa_search, bertqa_search_free,
+        bertqa_search_create(embedding, text, length, bytes, needed, call, &result));
+}
+
+static bertqa_status search_answer(const bertqa_call_options *call) {
+  const bertqa_answer_options options = answer_options(call);
+  const bertqa_text passage = {text, length};
+  const int64_t id = 1;
+  const int32_t word = 0;
+  int64_t best;
+  double score;
+  bertqa_search *made;
+  bertqa_answers *result;
+  CHECK_STATUS(BERTQA_OK, bertqa_search_create(NULL, "who?", 4, NULL, 0, NULL, &made));
+  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(made, &id, &word, NULL, 1));
+  CHECK(bertqa_search_best(made, 1, &best, &score) == 1);
+  const bertqa_status status = bertqa_search_answer(made, answering, &passage, 1, &options, &result);
+  CHECK((result == NULL) == (status != BERTQA_OK));
+  bertqa_answers_free(result);
+  bertqa_search_free(made);
+  return status;
 }
 
 static bertqa_status quantize(const bertqa_call_options *call) {
@@ -231,23 +350,31 @@ static bertqa_status entities_column(const bertqa_call_options *call) { return r
 static const struct {
   const char *name;
   task *run;
-  int grows, reports; /* holds memory that grows with the text; tells of its progress */
+  /* Holds memory that grows with the text (2: and counts no tokens); tells of its progress. */
+  int grows, reports;
 } tasks[] = {
     {"context_create", load, 0, 0},         {"tokenize", tokenize, 1, 0},
     {"answer", answer, 1, 1},               {"answer_batch", answer_batch, 1, 1},
     {"answer_batch, each", answer_each, 1, 1}, {"document_create", prepare, 1, 0},
     {"document_answer", document_answer, 1, 1}, {"document_answer_batch", document_batch, 1, 1},
-    {"logits", logits, 0, 0},               {"classify", classify, 1, 1},
+    {"logits", logits, 2, 0},               {"classify", classify, 1, 1},
     {"embed", embed, 1, 1},                 {"quantize", quantize, 0, 0},
     {"labeler_create", label, 1, 1},        {"labeler_classify", labeler_classify, 1, 1},
-    {"trainer_add", train_add, 0, 0},       {"trainer_finish", train_finish, 0, 1},
-    {"sequence_predict", predict, 0, 0},    {"sequence_step", step, 0, 0},
+    {"trainer_add", train_add, 2, 0},       {"trainer_finish", train_finish, 0, 1},
+    {"sequence_predict", predict, 0, 0},    {"sequence_step", step, 2, 0},
     {"sequence_generate", generate, 1, 0},  {"sequence_likelihood", likelihood, 1, 0},
     {"sequence_rank", rank_texts, 1, 0},    {"answer_arrow", answer_column, 1, 1},
     {"classify_arrow", classify_column, 1, 1}, {"entities_arrow", entities_column, 1, 1},
     {"entities", entities, 1, 1},           {"entities_batch", entities_batch, 1, 1},
     {"patterns", patterns, 0, 0},           {"word_counts", word_counts, 1, 0},
-    {"sequence_predict_text", predict_text, 1, 0},
+    {"sequence_predict_text", predict_text, 1, 0}, {"context_create_at", load_at, 0, 0},
+    {"context_create_from_files", load_files, 0, 0}, {"answer_documents", answer_documents, 1, 1},
+    {"documents_answer", documents_answer, 1, 1}, {"classify_batch", classify_batch, 1, 1},
+    {"embed_tokens", embed_tokens, 1, 1},   {"entity_list_create", list_ranges, 0, 0},
+    {"everywhere", everywhere, 2, 0},       {"apply_lists", apply_lists, 2, 0},
+    {"redact", redact, 0, 0},               {"restore", restore, 2, 0},
+    {"passages_create", passages, 1, 0},    {"vectors_fingerprint", fingerprint, 0, 0},
+    {"search_create", search, 1, 0},        {"search_answer", search_answer, 1, 1},
 };
 enum { TASKS = sizeof tasks / sizeof tasks[0] };
 
@@ -301,6 +428,8 @@ static void test_task(size_t i) {
     const bertqa_call_options small = {.struct_size = sizeof small, .max_bytes = 64};
     expect(i, BERTQA_ERROR_TOO_LARGE, &small, "64 bytes");
     CHECK(strcmp(bertqa_last_error_argument(), "max_bytes") == 0);
+  }
+  if (tasks[i].grows == 1) {
     const bertqa_call_options one = {.struct_size = sizeof one, .max_document_tokens = 1};
     expect(i, BERTQA_ERROR_TOO_LARGE, &one, "one token");
     CHECK(strcmp(bertqa_last_error_argument(), "max_document_tokens") == 0);
@@ -339,14 +468,14 @@ static void test_struct_sizes(void) {
   bertqa_document *other;
   bertqa_prediction *prediction;
   void *out;
-  CHECK_STRUCT_SIZES(bertqa_call_options, bertqa_call_options_init, max_document_tokens, classification,
+  CHECK_STRUCT_SIZES(bertqa_call_options, max_document_tokens, max_document_tokens, classification,
                      bertqa_labeler_classify(labeler, &pair, 1, options, &classification, NULL),
                      bertqa_classification_free);
-  CHECK_STRUCT_SIZES(bertqa_document_options, bertqa_document_options_init, call, other,
+  CHECK_STRUCT_SIZES(bertqa_document_options, call, call, other,
                      bertqa_document_create(answering, "a", 1, options, &other), bertqa_document_free);
-  CHECK_STRUCT_SIZES(bertqa_logits_options, bertqa_logits_options_init, call, out,
+  CHECK_STRUCT_SIZES(bertqa_logits_options, call, call, out,
                      logits_pointer(options, &out), nothing);
-  CHECK_STRUCT_SIZES(bertqa_sequence_options, bertqa_sequence_options_init, include_end, prediction,
+  CHECK_STRUCT_SIZES(bertqa_sequence_options, top_k, include_end, prediction,
                      bertqa_sequence_predict(predicting, "O", 1, NULL, options, &prediction, NULL),
                      bertqa_prediction_free);
 }
@@ -383,6 +512,9 @@ int main(int argc, char **argv) {
   text = made_document(9, 400);
   length = strlen(text);
   CHECK_STATUS(BERTQA_OK, bertqa_document_create(answering, text, length, NULL, &document));
+  copy = malloc(length);
+  const bertqa_labelled_range range = {{0, 3}, "A", 1, 1, 0};
+  CHECK_STATUS(BERTQA_OK, bertqa_entity_list_create(text, length, &range, 1, NULL, &found));
   const bertqa_example example = {text, 20, "a", 1};
   CHECK_STATUS(BERTQA_OK, bertqa_labeler_create(embedding, &example, 1, NULL, &labeler));
   const bertqa_train_options options = {.struct_size = sizeof options, .folds = 2, .threads = 1};
@@ -400,12 +532,14 @@ int main(int argc, char **argv) {
   bertqa_trainer_free(trainer);
   bertqa_labeler_free(labeler);
   bertqa_document_free(document);
+  bertqa_entity_list_free(found);
   bertqa_context_free(answering);
   bertqa_context_free(classifying);
   bertqa_context_free(embedding);
   bertqa_context_free(predicting);
   bertqa_context_free(tagging);
   free(text);
+  free(copy);
   CHECK(rmdir(directory) == 0);
   return finish();
 }

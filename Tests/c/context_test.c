@@ -16,7 +16,7 @@ static void test_options(void) {
 
 static void test_struct_sizes(void) {
   bertqa_context *context;
-  CHECK_STRUCT_SIZES(bertqa_context_options, bertqa_context_options_init, load, context,
+  CHECK_STRUCT_SIZES(bertqa_context_options, threads, load, context,
                      bertqa_context_create(tiny, options, &context), bertqa_context_free);
 }
 

@@ -126,7 +126,7 @@ static void test_refused(void) {
   CHECK_STATUS(BERTQA_ERROR_CANCELLED, bertqa_embed(context, &text, 1, &options, vector, LENGTH, NULL));
   CHECK(calls == 1);
   void *out;
-  CHECK_STRUCT_SIZES(bertqa_embed_options, bertqa_embed_options_init, truncate, out,
+  CHECK_STRUCT_SIZES(bertqa_embed_options, pooling, truncate, out,
                      embed_pointer(options, &out), nothing);
 }
 
@@ -160,6 +160,8 @@ static void test_tokens(void) {
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(query, 4, document, 7, 0, &none));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(query, SIZE_MAX / 2, document, 7, LENGTH, &none));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(query, 4, document, 7, LENGTH, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(NULL, 4, document, 7, LENGTH, &none));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_max_sim(query, 4, NULL, 7, LENGTH, &none));
   /* Numbers that are not finite, in each place of a vector, or products that are not. */
   float changed[2 * LENGTH], ones[2 * LENGTH];
   for (int i = 0; i < 2 * LENGTH; i++) ones[i] = 1;

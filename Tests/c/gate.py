@@ -86,6 +86,8 @@ def main() -> int:
         if OWN.search(name) and any(REFLECTION.match(symbol) for _, symbol in code)
     ]
     gated = sum(any(symbol == GATE for _, symbol in all_code[name]) for name in names)
+    if not names or len(callbacks) != 2:
+        faults.append(f"{len(names)} functions and {len(callbacks)} callbacks, not those of the library")
     for found in faults:
         print(f"gate.py: {found}", file=sys.stderr)
     print(f"{len(names)} functions, {gated} of them enter the gate themselves; {len(callbacks)} callbacks")

@@ -46,6 +46,7 @@ int main(void) {
   CHECK_DEFAULTS(bertqa_classify_options, BERTQA_CLASSIFY_OPTIONS_INIT);
   CHECK_DEFAULTS(bertqa_entities_options, BERTQA_ENTITIES_OPTIONS_INIT);
   CHECK_DEFAULTS(bertqa_patterns_options, BERTQA_PATTERNS_OPTIONS_INIT);
+  CHECK_DEFAULTS(bertqa_redact_options, BERTQA_REDACT_OPTIONS_INIT);
   CHECK_DEFAULTS(bertqa_word_counts_options, BERTQA_WORD_COUNTS_OPTIONS_INIT);
   CHECK_DEFAULTS(bertqa_embed_options, BERTQA_EMBED_OPTIONS_INIT);
   CHECK_DEFAULTS(bertqa_quantize_options, BERTQA_QUANTIZE_OPTIONS_INIT);

@@ -144,7 +144,7 @@ static void test_refused(void) {
   bertqa_context *qa = tiny_context(1);
   CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, labeler, bertqa_labeler_create(qa, examples, COUNT, NULL, &labeler));
   bertqa_context_free(qa);
-  CHECK_STRUCT_SIZES(bertqa_labeler_options, bertqa_labeler_options_init, reserved, labeler,
+  CHECK_STRUCT_SIZES(bertqa_labeler_options, scale, reserved, labeler,
                      bertqa_labeler_create(context, examples, COUNT, options, &labeler), bertqa_labeler_free);
 }
 

@@ -134,9 +134,7 @@ static void in_child(void (*body)(const outcome *), const outcome *expected) {
     body(expected);
     _exit(failed == 0 && passed > 0 ? 0 : 1);
   }
-  int status;
-  waitpid(child, &status, 0);
-  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  CHECK(succeeds(child));
 }
 
 /* ---- Threads */

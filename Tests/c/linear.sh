@@ -7,7 +7,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 export BERTQA_PREFIX="${BERTQA_PREFIX:-$PWD/build}"
-command -v callgrind_annotate > /dev/null || { echo "skipped: valgrind is not installed"; exit 0; }
+command -v callgrind_annotate > /dev/null || { echo "linear: needs valgrind" | Tests/skipped.sh linear; exit 0; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 fixtures=$PWD/Tests/BertQACoreTests/Fixtures

@@ -1,5 +1,5 @@
-/* The functions with bertqa_call_options, which max_bytes_test.c limits: each calls one with `call` on the current
- * text. */
+/* The functions that read texts with bertqa_call_options, which max_bytes_test.c limits: each calls one with `call` on the
+ * current text. */
 #ifndef MAX_BYTES_CALLS_H
 #define MAX_BYTES_CALLS_H
 
@@ -121,6 +121,40 @@ static bertqa_status document_answer_batch(void) {
                                             (bertqa_answers **)results, NULL),
                give_back_answers);
 }
+static bertqa_status answer_documents(void) {
+  const bertqa_answer_options options = answer_options();
+  bertqa_answers *answers;
+  const bertqa_status status =
+      bertqa_answer_documents(answering, "who?", 4, items, ITEMS, &options, &answers);
+  bertqa_answers_free(answers);
+  return status;
+}
+static bertqa_status documents_answer(void) {
+  const bertqa_answer_options options = answer_options();
+  const bertqa_document *const twice[] = {prepared, prepared};
+  bertqa_answers *answers;
+  const bertqa_status status =
+      bertqa_documents_answer(answering, twice, 2, "who?", 4, &options, &answers);
+  bertqa_answers_free(answers);
+  return status;
+}
+static bertqa_status search_answer(void) {
+  const bertqa_answer_options options = answer_options();
+  const bertqa_text passage = {text, length};
+  const int64_t id = 1;
+  const int32_t word = 0;
+  int64_t best;
+  double score;
+  bertqa_search *search;
+  bertqa_answers *answers;
+  CHECK_STATUS(BERTQA_OK, bertqa_search_create(NULL, "who?", 4, NULL, 0, NULL, &search));
+  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(search, &id, &word, NULL, 1));
+  CHECK(bertqa_search_best(search, 1, &best, &score) == 1);
+  const bertqa_status status = bertqa_search_answer(search, answering, &passage, 1, &options, &answers);
+  bertqa_answers_free(answers);
+  bertqa_search_free(search);
+  return status;
+}
 static bertqa_status logits(void) {
   const bertqa_logits_options options = {.struct_size = sizeof options, .call = &call};
   enum { WINDOWS = 4000, TOKENS = 16 };
@@ -206,6 +240,24 @@ static bertqa_status embed_tokens(void) {
   return embed_tokens_with(1, &whole);
 }
 static bertqa_status embed_tokens_many(void) { return embed_tokens_with(ITEMS, pairs); }
+static bertqa_status passages(void) {
+  bertqa_passages *made;
+  const bertqa_status status = bertqa_passages_create(embedding, text, length, &call, &made);
+  bertqa_passages_free(made);
+  return status;
+}
+static bertqa_status search_with(const bertqa_context *context) {
+  char fingerprint[4 + 16];
+  size_t needed = 0;
+  bertqa_search *search;
+  if (context != NULL)
+    CHECK_STATUS(BERTQA_OK, bertqa_vectors_fingerprint(context, NULL, fingerprint, sizeof fingerprint, &needed));
+  const bertqa_status status = bertqa_search_create(context, text, length, fingerprint, needed, &call, &search);
+  bertqa_search_free(search);
+  return status;
+}
+static bertqa_status search(void) { return search_with(embedding); }
+static bertqa_status search_words(void) { return search_with(NULL); }
 static bertqa_status labeler_create(void) {
   const bertqa_labeler_options options = {.struct_size = sizeof options, .call = &call};
   bertqa_labeler *made;
@@ -343,7 +395,7 @@ static bertqa_column many_rows(column *made) {
   return filled(made, "U", NULL, offsets, text, ITEMS, 0);
 }
 
-#define COLUMN(name, function, context, column_of, ...)                           \
+#define COLUMN(name, function, context, ...)                                      \
   static bertqa_status name(void) {                                               \
     column made;                                                                  \
     struct ArrowArray array;                                                      \
@@ -363,9 +415,9 @@ static bertqa_answer_options one_answer(void) {
   (&(bertqa_classify_options){.struct_size = sizeof(bertqa_classify_options), .call = &call})
 #define FOUND \
   (&(bertqa_entities_options){.struct_size = sizeof(bertqa_entities_options), .call = &call})
-COLUMN(answer_arrow, bertqa_answer_arrow, answering, , many_rows(&made), many_rows(&made), ANSWERS)
-COLUMN(classify_arrow, bertqa_classify_arrow, classifying, , many_rows(&made), LABELS)
-COLUMN(entities_arrow, bertqa_entities_arrow, tagging, , whole_text(&made), FOUND)
+COLUMN(answer_arrow, bertqa_answer_arrow, answering, many_rows(&made), many_rows(&made), ANSWERS)
+COLUMN(classify_arrow, bertqa_classify_arrow, classifying, many_rows(&made), LABELS)
+COLUMN(entities_arrow, bertqa_entities_arrow, tagging, whole_text(&made), FOUND)
 
 static bertqa_status train(void) {
   bertqa_train_options options = BERTQA_TRAIN_OPTIONS_INIT;
@@ -402,6 +454,9 @@ static const function functions[] = {
     {"bertqa_document_create", document_create},
     {"bertqa_document_answer", document_answer},
     {"bertqa_document_answer_batch", document_answer_batch},
+    {"bertqa_answer_documents", answer_documents},
+    {"bertqa_documents_answer", documents_answer},
+    {"bertqa_search_answer", search_answer},
     {"bertqa_logits", logits},
     {"bertqa_classify", classify},
     {"bertqa_classify, words", classify_words},
@@ -418,6 +473,9 @@ static const function functions[] = {
     {"bertqa_embed, many", embed_many},
     {"bertqa_embed_tokens", embed_tokens},
     {"bertqa_embed_tokens, many", embed_tokens_many},
+    {"bertqa_passages_create", passages},
+    {"bertqa_search_create", search},
+    {"bertqa_search_create, words", search_words},
     {"bertqa_labeler_create", labeler_create},
     {"bertqa_labeler_classify", labeler_classify},
     {"bertqa_word_counts", word_counts},

@@ -12,6 +12,18 @@ static char *path(const char *name) {
   return buffer;
 }
 
+/* The bytes of a model's weights, with their header or without. */
+static size_t weight_bytes(const char *directory, int with_header) {
+  char name[4096];
+  uint64_t header = 0;
+  snprintf(name, sizeof name, "%s/model.safetensors", directory);
+  FILE *file = fopen(name, "rb");
+  CHECK(file != NULL && fread(&header, sizeof header, 1, file) == 1 && fseek(file, 0, SEEK_END) == 0);
+  const size_t size = file == NULL ? 0 : (size_t)ftell(file);
+  if (file != NULL) fclose(file);
+  return with_header ? size : size - sizeof header - (size_t)header;
+}
+
 static void test_model(void) {
   bertqa_quantize_report report = BERTQA_QUANTIZE_REPORT_INIT;
   const bertqa_quantize_options options = {
@@ -19,8 +31,9 @@ static void test_model(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_quantize(tiny, path("int8"), &options, &report));
   CHECK(report.struct_size == sizeof report && report.tensor_count > 20 && report.quantized_count > 1000);
   CHECK(report.bytes_written < report.bytes_read);
+  CHECK(report.bytes_read == weight_bytes(tiny, 0) && report.bytes_written == weight_bytes(path("int8"), 1));
   CHECK(report.rms_error > 0 && report.rms_error <= report.rms_error_of_largest);
-  CHECK(report.rms_error_of_largest < report.rms_weight / 20);
+  CHECK(report.rms_error_of_largest < report.rms_weight / 20 && report.rms_weight < 1);
 
   bertqa_context *context = context_of(path("int8"), 1);
   CHECK(bertqa_context_info(context)->precision == BERTQA_PRECISION_INT8);
@@ -61,7 +74,7 @@ static void test_refused(void) {
   CHECK_STATUS(invalid, bertqa_quantize(tiny, path("x"), NULL, &report));
   CHECK(access(path("x"), F_OK) != 0); /* nothing was written */
   void *out;
-  CHECK_STRUCT_SIZES(bertqa_quantize_options, bertqa_quantize_options_init, no_answer_threshold, out,
+  CHECK_STRUCT_SIZES(bertqa_quantize_options, use_no_answer_threshold, no_answer_threshold, out,
                      quantize_pointer(options, &out), nothing);
 }
 

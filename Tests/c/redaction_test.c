@@ -45,7 +45,7 @@ static void test_patterns(void) {
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_patterns("a", 1, &options, &list));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_patterns(NULL, 1, NULL, &list));
   CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, list, bertqa_patterns("a", SIZE_MAX, NULL, &list));
-  CHECK_STRUCT_SIZES(bertqa_patterns_options, bertqa_patterns_options_init, reserved, list,
+  CHECK_STRUCT_SIZES(bertqa_patterns_options, patterns, reserved, list,
                      bertqa_patterns("a", 1, options, &list), bertqa_entity_list_free);
 }
 
@@ -101,6 +101,21 @@ static void test_redaction(void) {
   call.struct_size = 4;
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REDACT(256));
   bertqa_entity_list_free(list);
+}
+
+static bertqa_status redact_pointer(const bertqa_redact_options *options, void **out) {
+  char output[1];
+  size_t needed;
+  *out = NULL;
+  return bertqa_redact("a", 1, NULL, 0, options, output, sizeof output, &needed);
+}
+
+static void nothing(void *out) { (void)out; }
+
+static void test_struct_sizes(void) {
+  void *out;
+  CHECK_STRUCT_SIZES(bertqa_redact_options, replacement, keep, out, redact_pointer(options, &out),
+                     nothing);
 }
 
 /* The replacements that depend on what they replace. */
@@ -229,17 +244,21 @@ static void test_pattern_names(void) {
   CHECK(kinds == (BERTQA_PATTERN_US_SSN | BERTQA_PATTERN_US_ITIN | BERTQA_PATTERN_MAC));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_patterns_named("us,", 3, &kinds));
   CHECK(kinds == 0 && strstr(bertqa_last_error(), "us_ssn") != NULL);
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_patterns_named("us", 2, NULL));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_patterns_named("", 0, &kinds));
   CHECK(strstr(bertqa_last_error(), "us_ssn") != NULL);
 }
 
 static void test_refused_ranges(void) {
   bertqa_entity_list *list;
-  const bertqa_labelled_range outside[] = {{{0, 9}, "A", 1, 1, 0}}, reversed[] = {{{2, 1}, "A", 1, 1, 0}}, unnamed[] = {{{0, 1}, "", 0, 1, 0}};
+  const bertqa_labelled_range outside[] = {{{0, 9}, "A", 1, 1, 0}}, reversed[] = {{{2, 1}, "A", 1, 1, 0}}, unnamed[] = {{{0, 1}, "", 0, 1, 0}},
+                              reserved[] = {{{0, 1}, "A", 1, 1, 1}};
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, outside, 1, NULL, &list));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, reversed, 1, NULL, &list));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, unnamed, 1, NULL, &list));
   CHECK(bertqa_last_error_item() == 0 && strcmp(bertqa_last_error_argument(), "label") == 0);
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, reserved, 1, NULL, &list));
+  CHECK(bertqa_last_error_item() == 0 && strcmp(bertqa_last_error_argument(), "reserved") == 0);
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entity_list_create("abc", 3, NULL, 1, NULL, &list));
 }
 
@@ -247,6 +266,7 @@ int main(int argc, char **argv) {
   begin(argc, argv);
   test_patterns();
   test_redaction();
+  test_struct_sizes();
   test_replacements();
   test_lists();
   test_evidence();

@@ -51,7 +51,8 @@ headers() { # by every compiler that is there
   for c in "${CC:-cc}" gcc clang; do
     command -v "$c" > /dev/null || continue
     for standard in c99 c11; do
-      compile "$c" -std=$standard $strict Tests/c/header_test.c && "$out/header_test"
+      compile "$c" -std=$standard $strict Tests/c/header_test.c
+      "$out/header_test"
       for header in include/*.h; do # each by itself; -Wpadded: no field hides in padding
         "$c" -std=$standard $strict -Wpadded -fsyntax-only -x c "$header"
       done
@@ -105,8 +106,8 @@ examples() { # built as their README says, and each run
 # shellcheck disable=SC2046
 gate() { # with the library as it was linked, which still has local symbols
   linked=.build/release/libbertqa.so
-  [ -e $linked ] || { echo "skipped: needs $linked"; return; }
-  command -v "${PYTHON:-python3}" > /dev/null || { echo "skipped: needs python3"; return; }
+  [ -e $linked ] || { echo "the gate of fork(): needs $linked" | Tests/skipped.sh gate; return; }
+  command -v "${PYTHON:-python3}" > /dev/null || { echo "the gate of fork(): needs python3" | Tests/skipped.sh gate; return; }
   "${PYTHON:-python3}" Tests/c/gate.py $linked \
     $(nm -D --extern-only --defined-only $linked | sed -n 's/^[0-9a-f]* [^A] \(bertqa_[a-z0-9_]*\).*/\1/p')
 }

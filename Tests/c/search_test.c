@@ -51,6 +51,9 @@ static void test_vectors(void) {
   CHECK_STATUS(BERTQA_ERROR_UNSUPPORTED, bertqa_vectors_quantize(vectors, 1, 6, rows, scales));
   CHECK_STATUS(BERTQA_ERROR_UNSUPPORTED, bertqa_vectors_quantize(vectors, 1, 0, rows, scales));
   CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, bertqa_vectors_quantize(vectors, 1, SIZE_MAX, rows, scales));
+  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, bertqa_vectors_quantize(vectors, SIZE_MAX, LENGTH, rows, scales));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_vectors_quantize(NULL, 1, LENGTH, rows, scales));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_vectors_quantize(vectors, 1, LENGTH, rows, NULL));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
                bertqa_vectors_quantize(vectors, 1, LENGTH, NULL, scales));
   vectors[3] = INFINITY;
@@ -59,7 +62,8 @@ static void test_vectors(void) {
 }
 
 static void test_search(void) {
-  bertqa_search *search = new_search("Who? \"the\" DOG* barks");
+  static const char question[] = "Who? \"the\" DOG* barks";
+  bertqa_search *search = new_search(question);
   CHECK(strcmp(bertqa_search_query(search), "\"DOG\" OR \"barks\"") == 0);
   int8_t rows[2 * LENGTH] = {1};
   const float scales[2] = {1, 1};
@@ -89,7 +93,12 @@ static void test_search(void) {
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
                bertqa_search_add_vectors(search, 2, 1, rows, LENGTH, scales));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_search_set_words(search, passages, words, NULL, 3));
-  CHECK(bertqa_search_best(search, 4, ids, scores) == 1 && ids[0] == 1 && scores[0] <= 1);
+  CHECK(bertqa_search_best(search, 4, ids, scores) == 1 && ids[0] == 1);
+  /* It has both words, and the vector of the first axis. */
+  const bertqa_text_pair asked = {question, sizeof question - 1, NULL, 0};
+  float vector[LENGTH];
+  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, &asked, 1, NULL, vector, LENGTH, NULL));
+  CHECK(fabs(scores[0] - bertqa_search_score(vector[0], 1)) < 0.01);
   CHECK(bertqa_search_score(1, 1) == 1 && bertqa_search_score(0, 0) == 0);
   CHECK(bertqa_search_score(0.5, 0.9) > bertqa_search_score(0.5, 0.8) &&
         bertqa_search_score(0.6, 0.8) > bertqa_search_score(0.5, 0.8));

@@ -112,6 +112,14 @@ static void test_step(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, ids, NULL, COUNT, NULL, next, NULL, 0));
   for (int i = 0; i < COUNT; i++) bertqa_sequence_state_free(next[i]);
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, NULL, NULL, 0, NULL, NULL, NULL, 0));
+  const size_t lengths[] = {0, COUNT * vocabulary - 1, COUNT * vocabulary + 1, SIZE_MAX};
+  for (int i = 0; i < 4; i++) {
+    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
+                 bertqa_sequence_step(context, ids, NULL, COUNT, NULL, next, logits, lengths[i]));
+    CHECK(strcmp(bertqa_last_error_argument(), "logits_length") == 0);
+  }
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
+               bertqa_sequence_step(context, ids, NULL, COUNT, NULL, next, NULL, COUNT * vocabulary));
 
   /* On failure all are NULL and the message names the sequence. */
   const int32_t outside[] = {-1, (int32_t)vocabulary, INT32_MAX, INT32_MIN};
@@ -147,20 +155,18 @@ static void test_fork(void) {
   bertqa_sequence_state *next[64];
   for (int i = 0; i < 64; i++) given[i] = state, words[i] = 4;
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, words, given, 1, NULL, &expected, NULL, 0));
-  const pid_t child = fork();
+  const pid_t child = fork_child();
   if (child == 0) {
-    int good = 1;
     for (int round = 0; round < 20; round++) {
-      good &= bertqa_sequence_step(context, words, given, 64, NULL, next, NULL, 0) == BERTQA_OK;
+      CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, words, given, 64, NULL, next, NULL, 0));
       for (int i = 0; i < 64; i++) {
-        good &= same_state(next[i], expected);
+        CHECK(same_state(next[i], expected));
         bertqa_sequence_state_free(next[i]);
       }
     }
-    _exit(good ? 0 : 1);
+    end_child();
   }
-  int result = -1;
-  CHECK(waitpid(child, &result, 0) == child && WIFEXITED(result) && WEXITSTATUS(result) == 0);
+  CHECK(succeeds(child));
   bertqa_sequence_state_free(state);
   bertqa_sequence_state_free(expected);
 }

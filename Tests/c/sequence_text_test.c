@@ -131,6 +131,13 @@ static void test_generate(void) {
   CHECK(bytes == strlen(whole) && total > 0 && bertqa_generation_get(generation, total) == NULL);
   CHECK(bertqa_generation_stop(generation) == (total == 30 ? BERTQA_STOP_LIMIT : BERTQA_STOP_END));
   bertqa_generation_free(generation);
+  for (uint64_t seed = 5; seed <= 6; seed++) {
+    options.seed = seed;
+    CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, "O zyzzyva", 9, NULL, &options, &generation));
+    CHECK((strcmp(bertqa_generation_text(generation, NULL), whole) == 0) == (seed == 5));
+    bertqa_generation_free(generation);
+  }
+  options.seed = 5;
 
   /* The callback sees the words, and stops. */
   struct count count = {0, 1, ""};
@@ -147,6 +154,13 @@ static void test_generate(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, "O zyzzyva", 9, NULL, &options, &generation));
   snprintf(whole, sizeof whole, "%s", bertqa_generation_text(generation, NULL));
   bertqa_generation_free(generation);
+  options.temperature = 1.5f;
+  options.top_k = 1; /* nothing else can be drawn */
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, "O zyzzyva", 9, NULL, &options, &generation));
+  CHECK(strcmp(bertqa_generation_text(generation, NULL), whole) == 0);
+  bertqa_generation_free(generation);
+  options.temperature = 0;
+  options.top_k = 0;
   options.max_words = 1;
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, "O zyzzyva", 9, NULL, &options, &generation));
   bertqa_sequence_state *kept = bertqa_sequence_state_clone(bertqa_generation_state(generation));
@@ -174,7 +188,7 @@ static void test_generate(void) {
   CHECK(bertqa_generation_stop(NULL) == 0 && bertqa_generation_unknown_count(NULL) == 0);
   CHECK(bertqa_generation_state(NULL) == NULL);
 
-  CHECK_STRUCT_SIZES(bertqa_generate_options, bertqa_generate_options_init, top_p, generation,
+  CHECK_STRUCT_SIZES(bertqa_generate_options, max_words, top_p, generation,
                      bertqa_sequence_generate(context, "O", 1, NULL, options, &generation),
                      bertqa_generation_free);
 }
@@ -195,12 +209,17 @@ static void test_likelihood(void) {
     bertqa_sequence_score known;
     char added[16];
   } grown;
+  score.struct_size = sizeof score;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(context, "O O", 3, NULL, NULL, &score));
   for (size_t size = sizeof(size_t); size <= sizeof grown; size += sizeof(size_t)) {
+    score.struct_size = size;
     memset(&grown, 0xaa, sizeof grown);
     grown.known.struct_size = size;
     CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(context, "O O", 3, NULL, NULL, &grown.known));
     CHECK(grown.known.struct_size == size);
     const unsigned char *bytes = (const unsigned char *)&grown;
+    CHECK(memcmp(bytes, &score, size < sizeof score ? size : sizeof score) == 0);
+    for (size_t i = sizeof score; i < size; i++) CHECK(bytes[i] == 0);
     for (size_t i = size; i < sizeof grown; i++) CHECK(bytes[i] == 0xaa);
   }
   const size_t wrong[] = {0, 7, 1 << 20, SIZE_MAX};

@@ -86,6 +86,9 @@ static void test_memory(void) {
   bad[2].data = NULL;
   CHECK_FAILS(invalid, context, bertqa_context_create_from_files(bad, FILES, NULL, &context));
   CHECK(bertqa_last_error_item() == 2 && strcmp(bertqa_last_error_argument(), "data") == 0);
+  bad[2].size = SIZE_MAX;
+  CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, context, bertqa_context_create_from_files(bad, FILES, NULL, &context));
+  CHECK(bertqa_last_error_item() == 2 && strcmp(bertqa_last_error_argument(), "size") == 0);
   for (int i = 0; i < FILES; i++) free((void *)files[i].data);
 }
 

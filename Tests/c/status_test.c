@@ -116,17 +116,19 @@ static void test_without_keys(void) {
 }
 
 static void test_names(void) {
-  CHECK(strcmp(bertqa_precision_name(BERTQA_PRECISION_AUTO), "auto") == 0);
-  CHECK(strcmp(bertqa_precision_name(BERTQA_PRECISION_INT8), "int8") == 0);
-  CHECK(strcmp(bertqa_isa_name(BERTQA_ISA_PORTABLE), "portable") == 0);
-  CHECK(strcmp(bertqa_isa_name(BERTQA_ISA_AVX512_VNNI), "avx512_vnni") == 0);
-  CHECK(strcmp(bertqa_isa_name(BERTQA_ISA_AVX512_VNNI_BF16), "avx512_vnni_bf16") == 0);
-  CHECK(strcmp(bertqa_task_name(BERTQA_TASK_PREDICT), "predict") == 0);
-  for (int32_t i = -1; i < 100; i += 50) {
-    CHECK(*bertqa_precision_name(i) && *bertqa_isa_name(i) && *bertqa_task_name(i));
+  static const char *const precisions[] = {"auto", "f32", "bf16", "int8"};
+  static const char *const sets[] = {
+      "auto",      "portable", "avx2",         "avx512",         "avx512_vnni", "avx512_vnni_bf16",
+      "avx2_vnni", "neon",     "neon_dotprod", "neon_i8mm_bf16", "avx512_amx"};
+  static const char *const tasks[] = {"unknown", "answer", "classify", "embed", "predict", "entities"};
+  for (int32_t i = 0; i <= BERTQA_PRECISION_INT8; i++) CHECK(strcmp(bertqa_precision_name(i), precisions[i]) == 0);
+  for (int32_t i = 0; i <= BERTQA_ISA_AVX512_AMX; i++) CHECK(strcmp(bertqa_isa_name(i), sets[i]) == 0);
+  for (int32_t i = 0; i <= BERTQA_TASK_ENTITIES; i++) CHECK(strcmp(bertqa_task_name(i), tasks[i]) == 0);
+  const int32_t others[] = {-1, 99, INT32_MAX, INT32_MIN};
+  for (int i = 0; i < 4; i++) {
+    CHECK(strcmp(bertqa_precision_name(others[i]), "unknown") == 0 && strcmp(bertqa_isa_name(others[i]), "unknown") == 0);
+    CHECK(strcmp(bertqa_task_name(others[i]), "unknown") == 0);
   }
-  CHECK(strcmp(bertqa_precision_name(4), "unknown") == 0 && strcmp(bertqa_isa_name(-1), "unknown") == 0);
-  CHECK(strcmp(bertqa_task_name(0), "unknown") == 0);
 }
 
 static void test_null_handles(void) {

@@ -189,6 +189,7 @@ static void quantizer(void) {
     CHECK(same_files(path("int8"), path("int8-a")) || same_files(path("int8"), path("int8-b")));
     run("rm -rf %s/int8", root);
   } while (events >= swap_at);
+  CHECK(swap_at > 4);
 }
 
 /* ---- A folder within: the models pool in different ways. */
@@ -230,6 +231,7 @@ static void folders(void) {
     CHECK(memcmp(found, expected[0], sizeof found) == 0 ||
           memcmp(found, expected[1], sizeof found) == 0);
   } while (events >= swap_at);
+  CHECK(swap_at > 4);
 }
 
 int main(int argc, char **argv) {

@@ -18,13 +18,22 @@ fail() {
 # the table, are no exports.
 nm -D --extern-only --defined-only "$library" | sed -n 's/^[0-9a-f]* [^A] \([^@]*\).*/\1/p' |
   LC_ALL=C sort > "$out/exported"
-"${CC:-cc}" -E -P "$prefix/include/bertqa_experimental.h" | grep -oE 'bertqa_[a-z0-9_]+ *\(' | tr -d ' (' |
+"${CC:-cc}" -E -P "$prefix/include/bertqa_experimental.h" > "$out/header"
+grep -oE 'bertqa_[a-z0-9_]+ *\(' "$out/header" | tr -d ' (' |
   LC_ALL=C sort -u > "$out/declared"
 diff -u "$out/declared" "$out/exported" >&2 || fail "the exports differ from the headers' functions"
 for name in $(cat "$out/declared"); do
-  grep -qw "$name" "$here"/*_test.c "$here/everything.h" || fail "$name is called by no test"
+  case $name in
+    *_options_init) grep -q "CHECK_STRUCT_SIZES(${name%_init}," "$here"/*_test.c || fail "no test takes ${name%_init} apart" ;;
+    *) grep -qw "$name" "$here"/*_test.c || fail "$name is called by no test" ;;
+  esac
   grep -qw "$name" "$here/everything.h" ||
     fail "$name is not called by everything.h"
+done
+# Those with bertqa_call_options, of their own or in other options.
+for name in $(tr '\n' ' ' < "$out/header" | grep -oE 'bertqa_[a-z0-9_]+ *\([^)]*_options \*[^)]*\)' | sed 's/ *(.*//'); do
+  case $name in *_options_init | bertqa_trainer_create) continue ;; esac # whose options have no call options
+  grep -qw "$name" "$here/call_test.c" || fail "$name is not called by call_test.c"
 done
 nm -D --extern-only --defined-only "$library" | grep bertqa_ | grep -qv '@@BERTQA_1$' &&
   fail "a symbol is not of version BERTQA_1"

@@ -98,7 +98,7 @@ static void test_refused(void) {
     CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, tokens,
                 bertqa_tokenize(context, (const char *)1, lengths[i], NULL, &tokens));
   }
-  CHECK_STRUCT_SIZES(bertqa_tokenize_options, bertqa_tokenize_options_init, reserved, tokens,
+  CHECK_STRUCT_SIZES(bertqa_tokenize_options, parse_special_tokens, reserved, tokens,
                      bertqa_tokenize(context, "the fox", 7, options, &tokens), bertqa_tokens_free);
 }
 

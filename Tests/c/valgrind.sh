@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 export BERTQA_PREFIX="${BERTQA_PREFIX:-$PWD/build}"
-command -v valgrind > /dev/null || { echo "skipped: valgrind is not installed"; exit 0; }
+command -v valgrind > /dev/null || { echo "memcheck: needs valgrind" | Tests/skipped.sh memcheck; exit 0; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 Tests/c/valgrind/build.sh answer "$out"

@@ -48,7 +48,7 @@ static void test_options(void) {
     CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_word_counts("a", 1, &options, &list));
     CHECK(strcmp(bertqa_last_error_argument(), wrong[i].argument) == 0);
   }
-  CHECK_STRUCT_SIZES(bertqa_word_counts_options, bertqa_word_counts_options_init, max_ngram, list,
+  CHECK_STRUCT_SIZES(bertqa_word_counts_options, min_word_length, max_ngram, list,
                      bertqa_word_counts("a", 1, options, &list), bertqa_word_count_list_free);
 }
 

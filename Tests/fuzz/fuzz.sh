@@ -100,9 +100,10 @@ minimize() {
       [ $total -le 300000 ] || break
       cp "$out/minimal/$file" "$out/kept/"
     done
-    # The same bytes for the same inputs.
+    # The same bytes for the same inputs. A file between tar and xz: sh has no pipefail.
     (cd "$out/kept" && printf '%s\n' * | LC_ALL=C sort | tar --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=644 \
-      --format=ustar -cf - -T -) | xz -9e > "$here/corpus/$target.tar.xz"
+      --format=ustar -cf "$out/kept.tar" -T -)
+    xz -9e < "$out/kept.tar" > "$here/corpus/$target.tar.xz"
     echo "$target: $(ls "$out/kept" | wc -l) inputs"
   done
 }
@@ -137,6 +138,10 @@ replay() {
           rm -f "$programs/results"
           check_tool filter --task tokenize --model "$fixtures/tiny-bert" --resume "$programs/checkpoint" \
             -o "$programs/results" "$programs/input"
+          ;;
+        *)
+          echo "replay does not know the target $target"
+          exit 1
           ;;
       esac
       count=$((count + 1))

@@ -9,7 +9,9 @@ objects=$2
 mkdir -p "$(dirname "$objects")"
 exec 9> "$objects.lock"
 flock 9 # the fuzz targets and the C tests have the same objects
-[ ! -e "$objects/done" ] || [ -n "$(find Sources/BertQACore Sources/CBertQA Sources/CBertQAHeader Sources/libbertqa -newer "$objects/done" -type f -print -quit)" ] || exit 0
+# A directory is newer if a file was removed from it.
+[ ! -e "$objects/done" ] || [ -n "$(find Sources/BertQACore Sources/CBertQA Sources/CBertQAHeader Sources/libbertqa include Tests/fuzz/instrument.sh \
+  -newer "$objects/done" -print -quit)" ] || exit 0
 case $kind in
   address)
     c="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"

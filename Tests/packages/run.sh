@@ -23,12 +23,14 @@ make_root() { # make_root SUITE ARCHITECTURE DIRECTORY: Debian's minimum, and Py
     { tail -n 20 "$3.log"; exit 1; }
 }
 
+found=
 copy=
 trap '[ -z "$copy" ] || rm -rf "$copy"' EXIT
 missing=
 for machine in x86_64 aarch64; do
   case $machine in x86_64) architecture=amd64 ;; aarch64) architecture=arm64 ;; esac
   deb=$(ls "$packages"/bertqa_*_$architecture.deb 2> /dev/null) || continue
+  found=yes
   if [ $machine != "$(uname -m)" ] && ! foreign_runs $machine; then
     missing="${missing}packages in bare systems: those for $machine need qemu-user-static and binfmt-support
 "
@@ -56,4 +58,5 @@ for machine in x86_64 aarch64; do
     copy=
   done
 done
+[ -n "$found" ] || { echo "no packages in $packages: run make dist-binary" >&2; exit 1; }
 printf '%s' "$missing" | ../skipped.sh packages

@@ -22,9 +22,11 @@ def run(*command, **options):
 MULTIARCH = "lib/" + run("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
 
 
-def make(target, prefix, destination, libdir=None):
+def make(target, prefix, destination, libdir=None, *others):
     """Runs a Makefile target for an installation under destination/prefix, without a build."""
-    variables = [f"PREFIX={prefix}", f"DESTDIR={destination}", *([f"LIBDIR={prefix}/{libdir}"] if libdir else [])]
+    variables = [f"PREFIX={prefix}", f"DESTDIR={destination}", *others]
+    if libdir:
+        variables.append(f"LIBDIR={prefix}/{libdir}")
     run("make", "-s", "-o", "all", target, *variables, cwd=ROOT, env=clean_environment() | {"MAKEFLAGS": ""})
 
 

@@ -15,7 +15,7 @@ struct AnswerProbabilities {
     _ decision: AnswerDecision,
     _ monitor: CallMonitor
   ) throws(BertQAError) {
-    let logits = searches.map(\.logits)
+    let logits = try searches.checkedMap(CallPoll(monitor)) { $0.logits }
     let highest = searches.lazy.map(\.highestScore).max() ?? -.infinity
     guard let calibration = decision.calibration,
       let chance = decision.answerChance(gap: gap, windows: windows)

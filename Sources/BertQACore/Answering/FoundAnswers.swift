@@ -71,8 +71,14 @@ struct FoundAnswers {
 
   /// Takes the best spans of all documents; of equal ones, the best.
   private mutating func takeSpans(_ count: Int, _ monitor: CallMonitor) throws(BertQAError) {
-    var heads: [TopSpans.Taken?] = []
-    for index in sources.indices { heads.append(try sources[index].spans.next(monitor)) }
+    // The first change copies the array, which the caller has, too.
+    try Memory.require(sources.count, of: Source.self)
+    try monitor.hold(sources.count, of: Source.self)
+    var heads = try [TopSpans.Taken?](checkedCapacity: sources.count, monitor)
+    for index in sources.indices {
+      try QuestionWork.requireReserve(atDocument: index)
+      heads.append(try sources[index].spans.next(monitor))
+    }
     var known: Set<String> = []
     // A text may consist of equal answers.
     for _ in 0..<(temperature == nil ? count : 2 * count + Self.mostSupporting) where entries.count < count {

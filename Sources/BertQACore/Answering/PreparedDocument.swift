@@ -68,11 +68,15 @@ public final class PreparedDocument: @unchecked Sendable {
   /// The maximum number of tokens of a document that may fit in one window of the default length.
   private static let fewTokens = 256
 
+  /// The approximate bytes of a document without tokens, all objects together.
+  private static let objectBytes = 512
+
   private init(
     text: UnsafeBufferPointer<UInt8>, ownsText: Bool, tokenizer: any Tokenizer, keepsSections: Bool,
     heldBefore: Int,
     _ monitor: CallMonitor
   ) throws(BertQAError) {
+    try monitor.hold(Self.objectBytes)
     tokenized = try TokenizedText(text, tokenizer, monitor)
     positions = try TextPositions(text, monitor)
     sections =

@@ -227,6 +227,8 @@ private struct QuestionBatch {
     }
     var documents = try [PreparedDocument](checkedCapacity: item.documents.count)
     for (number, document) in item.documents.enumerated() {
+      try monitor.check()
+      try QuestionWork.requireReserve(atDocument: number)
       do throws(BertQAError) {
         documents.append(
           try self.documents.prepared(

@@ -22,6 +22,15 @@ final class QuestionWork {
   private var memory: [MemoryLedger] = []
   private let monitor: CallMonitor
 
+  /// The approximate bytes of the small objects that a document takes here, its searches among them.
+  private static let objectBytes = 512
+
+  /// Checks from time to time that there is memory for the small objects of the next documents.
+  static func requireReserve(atDocument number: Int) throws(BertQAError) {
+    guard number % WindowReader.itemsPerMemoryCheck == WindowReader.itemsPerMemoryCheck - 1 else { return }
+    try Memory.requireReserve()
+  }
+
   /// The windows of one document that a round reads.
   struct Part {
     let document: Int
@@ -34,6 +43,7 @@ final class QuestionWork {
   ) throws(BertQAError) {
     try TextLimit.check(text, "question")
     let before = monitor.heldBytes
+    try monitor.hold(documents.count * Self.objectBytes)
     let tokens = try tokenizer.tokens(of: text, monitor)
     let question = tokens.ids.prefix(settings.maxQuestionLength)
     self.question = question
@@ -63,12 +73,13 @@ final class QuestionWork {
       let words = UnsafeBufferPointer(rebasing: text[..<Int(tokens.ends[question.count - 1])])
       ranking = try RankedSections(
         scores: ranks.isEmpty
-          ? SectionRanking(question: words).scores(of: sections, texts: documents.map(\.tokenized), monitor)
+          ? SectionRanking(question: words).scores(
+            of: sections, texts: documents.checkedMap { $0.tokenized }, monitor)
           : sections.checkedMap(CallPoll(monitor)) { ranks[$0.document] }, monitor)
     }
     self.ranking = ranking
     plan = settings.plan.withRanks(known: ranking?.best != 0)
-    logits = [WindowLogits](repeating: WindowLogits(), count: documents.count)
+    logits = try [WindowLogits](repeating: WindowLogits(), count: documents.count, monitor)
     memory.append(monitor.part(since: before))
   }
 
@@ -90,6 +101,8 @@ final class QuestionWork {
     while first < numbers.count {
       let document = sections[numbers[first]].document
       let end = numbers[first...].firstIndex { sections[$0].document != document } ?? numbers.count
+      try Self.requireReserve(atDocument: parts.count)
+      try parts.makeRoom(for: 1)
       let windows = try numbers[first..<end].checkedMap(CallPoll(monitor)) { sections[$0].window }
       let known = logits[document]
       let all = known.windows.isEmpty ? windows : (known.windows + windows).sorted { $0.index < $1.index }
@@ -176,6 +189,9 @@ final class QuestionWork {
     var searches: [SpanSearch] = []
     var sources: [FoundAnswers.Source] = []
     for (index, document) in documents.enumerated() where !logits[index].windows.isEmpty {
+      try Self.requireReserve(atDocument: sources.count)
+      try sources.makeRoom(for: 1, monitor)
+      try searches.makeRoom(for: 1, monitor)
       let search = try SpanSearch(
         logits: try compared(index, options), maxLength: maxLength, document: document,
         alignsToWords: options.alignsToWords, monitor)

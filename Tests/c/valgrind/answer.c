@@ -28,17 +28,13 @@ int main(int argc, char **argv) {
     if (fails("tokens", bertqa_tokenize(context, document, strlen(document), NULL, &tokens))) return 1;
     if (fails("document", bertqa_document_create(context, document, strlen(document), NULL, &prepared))) return 1;
     if (fails("answer", bertqa_document_answer(context, prepared, "who?", 4, NULL, &answers))) return 1;
-    /* Branches on every bit of the result: a value that was never written is reported. */
+    /* The sum, which printf() branches on, depends on every bit of the result: one that was never written is reported. */
     const bertqa_answer_summary *summary = bertqa_answers_summary(answers);
     unsigned sum = 0;
-    for (size_t i = 0; i < sizeof *summary; i++) {
-      if (((const unsigned char *)summary)[i] & 1) sum++;
-    }
+    for (size_t i = 0; i < sizeof *summary; i++) sum += ((const unsigned char *)summary)[i];
     for (size_t k = 0; k < bertqa_answers_count(answers); k++) {
       const unsigned char *bytes = (const void *)bertqa_answers_get(answers, k);
-      for (size_t i = 0; i < sizeof(bertqa_answer_span); i++) {
-        if (bytes[i] & 1) sum++;
-      }
+      for (size_t i = 0; i < sizeof(bertqa_answer_span); i++) sum += bytes[i];
     }
     printf("%s: %zu answers, %u\n", bertqa_precision_name(precisions[p]), bertqa_answers_count(answers), sum);
     bertqa_answers_free(answers);

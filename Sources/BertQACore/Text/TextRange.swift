@@ -20,8 +20,9 @@ extension TextRange {
 
   /// Of a text that is shorter than the one read, the range has less or nothing.
   func range(in text: String) -> Range<String.Index> {
+    let utf8 = text.utf8
     func index(_ offset: Int) -> String.Index {
-      text.utf8.index(text.utf8.startIndex, offsetBy: offset, limitedBy: text.utf8.endIndex) ?? text.utf8.endIndex
+      utf8.index(utf8.startIndex, offsetBy: offset, limitedBy: utf8.endIndex) ?? utf8.endIndex
     }
     return index(start)..<index(end)
   }

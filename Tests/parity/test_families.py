@@ -112,7 +112,7 @@ def test_logits(name, folder):
     for ids, _ in windows:
         ids[len(ids) // 2] = model.config.pad_token_id
     with bertqa.Context(directory, precision="f32") as context:
-        with pytest.raises(bertqa.InvalidArgument, match="must be 1 to 512"):
+        with pytest.raises(bertqa.InvalidArgument, match="must have 1 to 512"):
             context.logits([[5] * 513])
         got = logits(context, windows)
         assert all(np.array_equal(logits(context, [window])[0], ours) for window, ours in zip(windows, got))

@@ -250,6 +250,13 @@ def test_weights_of_pieces(tmp_path):
             found.max_sim(found)
         with pytest.raises(bertqa.Unsupported, match="no vectors of texts, only weights of vocabulary pieces"):
             context.embed("the dog")
+    (tmp_path / "model" / "1" / "config.json").write_text(json.dumps({"pooling_strategy": "sum"}))
+    with bertqa.Context(tmp_path / "model", precision="f32") as context:
+        summed = context.embed_tokens("the dog").weights
+    # Over four tokens.
+    ratios = [weight / found.weights[piece] for piece, weight in summed.items()]
+    assert summed.keys() == found.weights.keys()
+    assert min(ratios) > 0.999 and 1.2 < max(ratios) < 4.001, ratios
 
 
 def multi_vector(directory, **changes):

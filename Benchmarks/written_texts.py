@@ -86,10 +86,6 @@ def written(form):
     return document
 
 
-def by_pandoc(ending):
-    return f"{ending}=pandoc -t plain --wrap=none {{}}"
-
-
 DOCUMENTS = [(".tex", "latex"), (".docx", "docx"), (".odt", "odt"), (".epub", "epub"), (".ipynb", "ipynb")]
 SPOKEN = r".srt=sed -E '/^[0-9]*\r?$/d; /-->/d' {}"
 # (what the text is like, how it is made, the ending of its file, what `--convert` gets, if anything)
@@ -109,7 +105,10 @@ FORMS = [
     ("subtitles, as text", subtitles, ".srt", None),
     ("subtitles by sed", subtitles, ".srt", SPOKEN),
     ("LaTeX, as text", written("latex"), ".txt", None),
-    *((f"{ending} by pandoc", written(form), ending, by_pandoc(ending)) for ending, form in DOCUMENTS),
+    *(
+        (f"{end} by pandoc", written(form), end, f"{end}=pandoc -t plain --wrap=none {{}}")
+        for end, form in DOCUMENTS
+    ),
 ]
 
 

@@ -231,15 +231,8 @@ static bertqa_status search(const bertqa_call_options *call) {
 static bertqa_status search_answer(const bertqa_call_options *call) {
   const bertqa_answer_options options = answer_options(call);
   const bertqa_text passage = {text, length};
-  const int64_t id = 1;
-  const int32_t word = 0;
-  int64_t best;
-  double score;
-  bertqa_search *made;
+  bertqa_search *made = search_of_one_passage();
   bertqa_answers *result;
-  CHECK_STATUS(BERTQA_OK, bertqa_search_create(NULL, "who?", 4, NULL, 0, NULL, &made));
-  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(made, &id, &word, NULL, 1));
-  CHECK(bertqa_search_best(made, 1, &best, &score) == 1);
   const bertqa_status status = bertqa_search_answer(made, answering, &passage, 1, &options, &result);
   CHECK((result == NULL) == (status != BERTQA_OK));
   bertqa_answers_free(result);

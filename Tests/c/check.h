@@ -202,6 +202,19 @@ static inline int keeps_answering(const bertqa_context *context, const char *que
   return same;
 }
 
+/* A search whose best passage is number 1. */
+static inline bertqa_search *search_of_one_passage(void) {
+  const int64_t id = 1;
+  const int32_t word = 0;
+  int64_t best;
+  double score;
+  bertqa_search *search;
+  CHECK_STATUS(BERTQA_OK, bertqa_search_create(NULL, "who?", 4, NULL, 0, NULL, &search));
+  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(search, &id, &word, NULL, 1));
+  CHECK(bertqa_search_best(search, 1, &best, &score) == 1);
+  return search;
+}
+
 /* A document of `sentences` sentences, to be freed; the same for the same arguments. */
 static inline char *made_document(unsigned seed, size_t sentences) {
   static const char *const words[] = {"the",   "quick", "brown", "fox",    "jumped", "over", "paris",

@@ -141,15 +141,8 @@ static bertqa_status documents_answer(void) {
 static bertqa_status search_answer(void) {
   const bertqa_answer_options options = answer_options();
   const bertqa_text passage = {text, length};
-  const int64_t id = 1;
-  const int32_t word = 0;
-  int64_t best;
-  double score;
-  bertqa_search *search;
+  bertqa_search *search = search_of_one_passage();
   bertqa_answers *answers;
-  CHECK_STATUS(BERTQA_OK, bertqa_search_create(NULL, "who?", 4, NULL, 0, NULL, &search));
-  CHECK_STATUS(BERTQA_OK, bertqa_search_set_words(search, &id, &word, NULL, 1));
-  CHECK(bertqa_search_best(search, 1, &best, &score) == 1);
   const bertqa_status status = bertqa_search_answer(search, answering, &passage, 1, &options, &answers);
   bertqa_answers_free(answers);
   bertqa_search_free(search);

@@ -22,9 +22,13 @@ def run(*command, **options):
 MULTIARCH = "lib/" + run("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
 
 
-def make(target, prefix, destination, libdir=None, *others):
+def make(target, prefix, destination, libdir=None, **others):
     """Runs a Makefile target for an installation under destination/prefix, without a build."""
-    variables = [f"PREFIX={prefix}", f"DESTDIR={destination}", *others]
+    variables = [
+        f"PREFIX={prefix}",
+        f"DESTDIR={destination}",
+        *(f"{name}={value}" for name, value in others.items()),
+    ]
     if libdir:
         variables.append(f"LIBDIR={prefix}/{libdir}")
     run("make", "-s", "-o", "all", target, *variables, cwd=ROOT, env=clean_environment() | {"MAKEFLAGS": ""})

@@ -76,7 +76,7 @@ struct FoundAnswers {
     try monitor.hold(sources.count, of: Source.self)
     var heads = try [TopSpans.Taken?](checkedCapacity: sources.count, monitor)
     for index in sources.indices {
-      try QuestionWork.requireReserve(atDocument: index)
+      try Memory.requireReserve(atItem: index)
       heads.append(try sources[index].spans.next(monitor))
     }
     var known: Set<String> = []

@@ -166,9 +166,7 @@ private struct QuestionBatch {
     }
     for index in group {
       try monitor.check()
-      if index % WindowReader.itemsPerMemoryCheck == WindowReader.itemsPerMemoryCheck - 1 {
-        try Memory.requireReserve()
-      }
+      try Memory.requireReserve(atItem: index)
       do throws(BertQAError) {
         let one = try prepare(index)
         let parts = try one.firstRound()
@@ -228,7 +226,7 @@ private struct QuestionBatch {
     var documents = try [PreparedDocument](checkedCapacity: item.documents.count)
     for (number, document) in item.documents.enumerated() {
       try monitor.check()
-      try QuestionWork.requireReserve(atDocument: number)
+      try Memory.requireReserve(atItem: number)
       do throws(BertQAError) {
         documents.append(
           try self.documents.prepared(

@@ -25,12 +25,6 @@ final class QuestionWork {
   /// The approximate bytes of the small objects that a document takes here, its searches among them.
   private static let objectBytes = 512
 
-  /// Checks from time to time that there is memory for the small objects of the next documents.
-  static func requireReserve(atDocument number: Int) throws(BertQAError) {
-    guard number % WindowReader.itemsPerMemoryCheck == WindowReader.itemsPerMemoryCheck - 1 else { return }
-    try Memory.requireReserve()
-  }
-
   /// The windows of one document that a round reads.
   struct Part {
     let document: Int
@@ -101,7 +95,7 @@ final class QuestionWork {
     while first < numbers.count {
       let document = sections[numbers[first]].document
       let end = numbers[first...].firstIndex { sections[$0].document != document } ?? numbers.count
-      try Self.requireReserve(atDocument: parts.count)
+      try Memory.requireReserve(atItem: parts.count)
       try parts.makeRoom(for: 1)
       let windows = try numbers[first..<end].checkedMap(CallPoll(monitor)) { sections[$0].window }
       let known = logits[document]
@@ -189,7 +183,7 @@ final class QuestionWork {
     var searches: [SpanSearch] = []
     var sources: [FoundAnswers.Source] = []
     for (index, document) in documents.enumerated() where !logits[index].windows.isEmpty {
-      try Self.requireReserve(atDocument: sources.count)
+      try Memory.requireReserve(atItem: sources.count)
       try sources.makeRoom(for: 1, monitor)
       try searches.makeRoom(for: 1, monitor)
       let search = try SpanSearch(

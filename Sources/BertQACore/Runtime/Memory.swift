@@ -38,6 +38,14 @@ package enum Memory {
     }
     throw BertQAError(.outOfMemory, "cannot allocate \(bytes) bytes and \(reserve) for small objects")
   }
+
+  /// The number of items between two checks of the memory for the small objects of each item.
+  private static let itemsPerCheck = 1024
+
+  /// As `requireReserve`, at some of the items of a loop that makes small objects for each.
+  static func requireReserve(atItem index: Int) throws(BertQAError) {
+    if index % itemsPerCheck == itemsPerCheck - 1 { try requireReserve() }
+  }
 }
 
 extension Array {

@@ -65,7 +65,7 @@ def test_uninstall_leaves_what_it_did_not_install(tmp_path):
     other.parent.mkdir()
     other.write_text("{}")
     # From any directory; the build may be gone.
-    make("uninstall", "/usr", os.path.relpath(tmp_path, ROOT), None, "products=/nonexistent")
+    make("uninstall", "/usr", os.path.relpath(tmp_path, ROOT), products="/nonexistent")
     assert files(tmp_path) == {other.relative_to(tmp_path)}
     assert (tmp_path / "usr/bin").is_dir() and not (tmp_path / "usr/lib/cmake/bertqa").exists()
 

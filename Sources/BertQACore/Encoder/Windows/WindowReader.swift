@@ -13,8 +13,6 @@ struct WindowReader: Sendable {
   var sliceWindows = 4096
   /// The frame around the tokens of a window; nil: the tokenizer's template.
   var frame: WindowFrame?
-  /// The number of items between two checks of the memory for the small objects of each item.
-  static let itemsPerMemoryCheck = 1024
   /// The approximate bytes of an item's failure, including its message.
   private static let failureBytes = 512
   /// The approximate bytes of a token and of a window in a slice. A memory limit makes slices smaller.
@@ -98,7 +96,7 @@ struct WindowReader: Sendable {
     }
     for index in 0..<count {
       try monitor.check()
-      if index % Self.itemsPerMemoryCheck == Self.itemsPerMemoryCheck - 1 { try Memory.requireReserve() }
+      try Memory.requireReserve(atItem: index)
       let item: Item
       do throws(BertQAError) {
         item = try prepare(index)

@@ -100,7 +100,7 @@ FORMS = [
     ("Markdown of notes", markdown, ".md", None),
     ("Markdown with many links, as text", linked, ".txt", None),
     ("Markdown with many links", linked, ".md", None),
-    ("HTML, as text", page, ".txt", None),
+    ("HTML, as text", lambda text: page(text).removeprefix("<!DOCTYPE html>"), ".txt", None),
     ("HTML", page, ".html", None),
     ("subtitles, as text", subtitles, ".srt", None),
     ("subtitles by sed", subtitles, ".srt", SPOKEN),

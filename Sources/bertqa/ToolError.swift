@@ -42,6 +42,11 @@ struct ToolError: Error {
     return error
   }
 
+  /// The message with the name of the file that it is about, with which it may begin already.
+  func message(about shown: String) -> String {
+    message.hasPrefix(shown) ? message : "\(shown): \(message)"
+  }
+
   /// The message of a call that took longer than its limit.
   static let tooLong = "took longer than \(Option.timeout.spelling) allows"
 

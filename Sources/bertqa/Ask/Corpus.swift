@@ -56,7 +56,7 @@ final class AskedText {
     switch place {
     case .named(let name):
       let line = bytes[..<byte].count { $0 == UInt8(ascii: "\n") } + 1
-      return bytes.contains(UInt8(ascii: "\n")) ? "\(name), line \(line)" : name
+      return owner.hasLines && bytes.contains(UInt8(ascii: "\n")) ? "\(name), line \(line)" : name
     case .passage(let passage):
       let place = passage.place(ofByte: byte)
       return passage.title.map { "\(place)  \($0)" } ?? place

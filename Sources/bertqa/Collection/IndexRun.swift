@@ -113,8 +113,7 @@ final class IndexRun {
       if known == nil { summary.added += 1 } else { summary.changed += 1 }
     } catch {
       guard error.code != .resources, !writer.hasFailed else { throw error }
-      // The message may begin with the path already.
-      note(error.message.hasPrefix(path) ? error.message : "\(path): \(error.message)")
+      note(error.message(about: path))
       // What was read of it stays, and the next run tries again.
     }
   }

@@ -73,50 +73,29 @@ struct SourceReading {
   }
 
   /// A file and how it is read.
-  struct Source {
-    let file: ArgumentText
-    let shown: String
-    /// In lower case, without the ending of a compressed file.
-    fileprivate let name: String
-    fileprivate let kind: Kind
-
-    fileprivate enum Kind {
-      case converted(command: String)
-      case records(RecordFormat)
-      case page, mail
-      case text(isMarkdown: Bool)
-    }
+  enum Source {
+    case converted(ArgumentText, command: String)
+    case records(ArgumentText, RecordFormat)
+    case document(DocumentFile)
 
     /// True for Markdown that is read as plain text, because the library for it is not there.
     var isMarkdownWithMarks: Bool {
-      if case .text(isMarkdown: true) = kind { return !MarkdownDocument.isSupported }
+      if case .document(let file) = self { return file.form == .markdown && !MarkdownDocument.isSupported }
       return false
     }
   }
 
   /// Throws `.input` if the size or the first bytes of the file show that it cannot be read.
   func source(_ file: ArgumentText, shown: String) throws(ToolError) -> Source {
-    let name = Compression.inner(shown).lowercased()
-    let kind: Source.Kind
     if let converter = converters.first(where: { shown.hasSuffix($0.ending) }) {
-      kind = .converted(command: converter.command)
-    } else if let format = format ?? Self.recordFormat(name) {
-      kind = .records(format)
-    } else if [".html", ".htm", ".xhtml"].contains(where: name.hasSuffix) {
-      kind = .page
-    } else if try Mailbox.isMail(file, named: name) {
-      kind = .mail
-    } else {
-      kind = .text(isMarkdown: MarkdownDocument.isMarkdown(name))
+      return .converted(file, command: converter.command)
     }
-    if !file.isStandardInput {
-      switch kind {
-      case .page: try InputText.check(file, pageReading)
-      case .text: try InputText.check(file, textReading)
-      case .converted, .records, .mail: break
-      }
+    if let format = format ?? Self.recordFormat(Compression.inner(shown).lowercased()) {
+      return .records(file, format)
     }
-    return Source(file: file, shown: shown, name: name, kind: kind)
+    let document = try DocumentFile(file)
+    try document.check(textReading)
+    return .document(document)
   }
 
   private var textReading: InputText.Reading {
@@ -125,30 +104,29 @@ struct SourceReading {
     return reading
   }
 
-  /// Pages name encodings of which some use control characters.
-  private var pageReading: InputText.Reading {
-    var reading = textReading
-    reading.mayHaveControls = true
-    return reading
-  }
-
   /// Adds the documents of a file to a collection. Throws `.input` if it cannot be read.
   /// - Parameter problem: called for a record that cannot be read.
   func read(
     _ source: Source, to writer: CollectionWriter, problem: (String) -> Void
   ) throws(ToolError) {
-    switch source.kind {
-    case .converted(let command): try readOutput(of: command, source.file, to: writer)
-    case .records(let format): try readRecords(source.file, format, to: writer, problem: problem)
+    switch source {
+    case .converted(let file, let command): try readOutput(of: command, file, to: writer)
+    case .records(let file, let format): try readRecords(file, format, to: writer, problem: problem)
+    case .document(let file): try read(file, to: writer, problem: problem)
+    }
+  }
+
+  private func read(
+    _ file: DocumentFile, to writer: CollectionWriter, problem: (String) -> Void
+  ) throws(ToolError) {
+    switch file.form {
     case .page:
-      let text = try InputText(source.file, pageReading)
-      let page = try HTMLDocument(text.bytes, encoding: encoding == nil ? nil : TextEncoding("UTF-8"))
-      withExtendedLifetime(text) {}
+      let page = try file.page(textReading)
       try page.text.withElements { text throws(ToolError) in
         try writer.add(text, title: page.title, hasLines: false)
       }
     case .mail:
-      let mailbox = try Mailbox(source.file)
+      let mailbox = try file.mailbox()
       while let message = try mailbox.next(problem) {
         try message.text.withElements { text throws(ToolError) in
           try writer.add(
@@ -156,26 +134,26 @@ struct SourceReading {
             fields: message.fields, hasLines: false)
         }
       }
-    case .text(let isMarkdown):
-      let text = try InputText(source.file, textReading)
+    case .markdown, .text:
+      let text = try file.source(textReading)
       guard text.isDecodable, text.bytes.isValidUTF8 else {
-        throw ToolError(.input, "\(source.shown): \(text.encoding.flaw)")
+        throw ToolError(.input, "\(file.input.shown): \(text.encoding.flaw)")
       }
-      if isMarkdown, MarkdownDocument.isSupported {
+      if file.form == .markdown, MarkdownDocument.isSupported {
         try MarkdownDocument(text.bytes).text.withElements { text throws(ToolError) in
-          try add(text, of: source, to: writer)
+          try add(text, of: file, to: writer)
         }
       } else {
-        try add(text.bytes, of: source, to: writer)
+        try add(text.bytes, of: file, to: writer)
       }
       withExtendedLifetime(text) {}
     }
   }
 
   private func add(
-    _ text: UnsafeBufferPointer<UInt8>, of source: Source, to writer: CollectionWriter
+    _ text: UnsafeBufferPointer<UInt8>, of file: DocumentFile, to writer: CollectionWriter
   ) throws(ToolError) {
-    try writer.add(text, title: DocumentTitle(text, named: source.name).bytes, hasLines: true)
+    try writer.add(text, title: DocumentTitle(text, named: file.name).bytes, hasLines: true)
   }
 
   private static func recordFormat(_ name: String) -> RecordFormat? {

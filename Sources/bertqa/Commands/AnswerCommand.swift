@@ -11,9 +11,8 @@ struct AnswerCommand: Command {
     operands: .files,
     description: [
       "Find the answer to QUESTION in each FILE or in standard input and print it. An answer is a passage of the "
-        + "document. Documents are texts of any length; they may be compressed with gzip or zstd. Markdown is read with its "
-        + "marks, HTML with its tags and mail with its headers; 'bertqa index' reads their text. The file with the best answer "
-        + "comes first."
+        + "document. Documents are texts of any length, HTML (read by the library libxml2) and mail (by GMime); they may be "
+        + "compressed with gzip or zstd. Markdown is read with its marks. The file with the best answer comes first."
     ],
     sections: [
       OptionSection(
@@ -100,9 +99,11 @@ struct AnswerCommand: Command {
     var hasText = false
     let code: ExitCode
     do throws(ToolError) {
-      code = try InputText.forEach(files, reading) { file, text throws(ToolError) in
+      let documents = files.map { TextSource(document: $0, reading) }
+      code = try TextSource.forEach(documents) { source, text throws(ToolError) in
         let document = try Document(
-          file: file, bytes: text.bytes, timesAsked: questions.count, context, limits)
+          file: source.file ?? .standardInput, bytes: text.bytes, timesAsked: questions.count, context, limits
+        )
         var records: [AnswerRecord] = []
         for (index, question) in questions.enumerated() {
           let record = try document.ask(question, options)

@@ -12,8 +12,7 @@ struct AskCommand: Command {
     description: [
       "Read questions, one per line, and answer each from the FILEs, best answer first. On a terminal the "
         + "lines can be edited as in a shell, the answer is highlighted in its context, and 'n' prints the next best answer. "
-        + "Markdown is read with its marks, HTML with its tags and mail with its headers; 'bertqa index' makes a DB of their "
-        + "text.",
+        + "FILEs are what 'bertqa answer' reads.",
       "DB is a collection that 'bertqa index' has made, or another SQLite database with a full-text index (FTS5). It may be "
         + "large: only the passages that match the question best are read. QUESTIONs, joined with spaces, are one question; "
         + "without them questions are read as above.",
@@ -156,7 +155,9 @@ struct AskCommand: Command {
     }
     var texts: [AskedText] = []
     let reading = try InputText.Reading(arguments)
-    for file in files { texts.append(AskedText(name: file.shownAsFile, try InputText(file, reading))) }
+    for file in files {
+      texts.append(AskedText(name: file.shownAsFile, try DocumentFile(file).text(reading)))
+    }
     return { FileCorpus(texts, $0) }
   }
 

@@ -19,6 +19,9 @@ final class Input {
   private var head: ByteBuffer?
   private var headTaken = 0
   private var isUnknown = false
+  /// What `beginning` read and the next reads return; its first bytes were returned already.
+  private var kept = ByteBuffer()
+  private var keptTaken = 0
   private var reading = Reading(isText: false)
   /// nil for input that is not text.
   private var text: TextDecoder?
@@ -116,7 +119,9 @@ final class Input {
   var isVerbatim: Bool { compression == nil && encoding == nil }
 
   /// True if data is available without reading the file.
-  var hasMore: Bool { text?.hasMore == true || decompressor?.hasMore ?? (head != nil && !isUnknown) }
+  var hasMore: Bool {
+    text?.hasMore == true || keptTaken < kept.count || decompressor?.hasMore ?? (head != nil && !isUnknown)
+  }
 
   /// Starts decoding: later reads return decompressed bytes, and text as UTF-8.
   func begin(_ reading: Reading) throws(ToolError) {
@@ -157,6 +162,16 @@ final class Input {
     }
   }
 
+  /// Returns the first decompressed bytes, which the next reads return again. Call it once, before any read.
+  func beginning(_ count: Int) throws(ToolError) -> UnsafeBufferPointer<UInt8> {
+    let bytes = ByteBuffer()
+    while bytes.count < count {
+      if try bytes.fill(atMost: count - bytes.count, read) == 0 { break }
+    }
+    kept = bytes
+    return bytes.bytes
+  }
+
   /// Returns the first bytes of a regular file.
   private func firstBytes(_ count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
@@ -184,6 +199,7 @@ final class Input {
 
   /// Reads decompressed bytes, with the same result as `readAvailable`.
   private func readBytes(into buffer: UnsafeMutableRawBufferPointer) throws(ToolError) -> Int? {
+    if keptTaken < kept.count { return Self.take(kept, &keptTaken, into: buffer) }
     if let head, decompressor == nil { return try read(head, into: buffer) }
     guard let decompressor else { return try readFile(into: buffer) }
     if let count = try decompressor.take(into: buffer) { return count }
@@ -210,10 +226,18 @@ final class Input {
         return nil
       }
     }
-    let part = UnsafeRawBufferPointer(head.bytes).dropFirst(headTaken).prefix(buffer.count)
-    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: part))
-    headTaken += part.count
+    let count = Self.take(head, &headTaken, into: buffer)
     if headTaken == head.count { self.head = nil }
+    return count
+  }
+
+  /// Copies the bytes after the first `taken` ones, as many as fit.
+  private static func take(
+    _ bytes: ByteBuffer, _ taken: inout Int, into buffer: UnsafeMutableRawBufferPointer
+  ) -> Int {
+    let part = UnsafeRawBufferPointer(bytes.bytes).dropFirst(taken).prefix(buffer.count)
+    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: part))
+    taken += part.count
     return part.count
   }
 

@@ -7,6 +7,10 @@ final class InputText {
   let encoding: TextEncoding?
   /// True if all bytes of the file were valid in its encoding.
   private(set) var isDecodable = true
+  /// False for a text whose lines are not those of its file.
+  private(set) var hasLines = true
+  /// False if a part of the file could not be read, which was reported.
+  private(set) var isComplete = true
 
   var bytes: UnsafeBufferPointer<UInt8> { buffer.bytes }
 
@@ -35,8 +39,7 @@ final class InputText {
     }
 
     /// Returns the form of a text, of which the first bytes are enough. Throws if it is no text.
-    fileprivate func form(_ bytes: UnsafeBufferPointer<UInt8>, _ shown: String) throws(ToolError) -> TextForm
-    {
+    func form(_ bytes: UnsafeBufferPointer<UInt8>, _ shown: String) throws(ToolError) -> TextForm {
       let form =
         encoding == nil && !mayHaveControls ? TextForm(bytes) : TextForm(beginningWith: bytes, as: encoding)
       if case .noText(let kind) = form, !isForced {
@@ -48,8 +51,14 @@ final class InputText {
 
   /// Reads the named file; "-" is standard input. Text in another encoding becomes UTF-8, and ranges then
   /// refer to the UTF-8 text.
-  init(_ name: ArgumentText, _ reading: Reading) throws(ToolError) {
-    let input = try Self.open(name)
+  convenience init(_ name: ArgumentText, _ reading: Reading) throws(ToolError) {
+    let input = try Input(name)
+    try input.decompress(byContent: true)
+    try self.init(input, reading)
+  }
+
+  init(_ input: Input, _ reading: Reading) throws(ToolError) {
+    try Self.checkSize(input)
     let read = try Self.read(input)
     let form = try reading.form(read.bytes, input.shown)
     if let encoding = reading.encoding {
@@ -71,21 +80,8 @@ final class InputText {
     buffer = text
   }
 
-  /// Throws if the size or the first bytes of a file show that it is no text. Reads no others.
-  static func check(_ name: ArgumentText, _ reading: Reading) throws(ToolError) {
-    let input = try open(name)
-    let beginning = ByteBuffer()
-    while beginning.count < TextForm.sampleSize {
-      if try beginning.fill(atMost: TextForm.sampleSize - beginning.count, input.read) == 0 { break }
-    }
-    _ = try reading.form(beginning.bytes, input.shown)
-  }
-
-  private static func open(_ name: ArgumentText) throws(ToolError) -> Input {
-    let input = try Input(name)
+  static func checkSize(_ input: Input) throws(ToolError) {
     if let size = input.size, size > limit { throw tooLarge(input.shown) }
-    try input.decompress(byContent: true)
-    return input
   }
 
   /// Reads all of the input.
@@ -103,9 +99,11 @@ final class InputText {
   }
 
   /// Copies the text.
-  init(copying text: [UInt8]) throws(ToolError) {
+  init(copying text: [UInt8], hasLines: Bool = true, isComplete: Bool = true) throws(ToolError) {
     buffer = ByteBuffer()
     encoding = nil
+    self.hasLines = hasLines
+    self.isComplete = isComplete
     try text.withElements { bytes throws(ToolError) in try buffer.append(bytes) }
   }
 
@@ -129,16 +127,5 @@ final class InputText {
 
   static func tooLarge(_ shown: String) -> ToolError {
     ToolError(.input, "\(shown) has more than \(limit) bytes, the most that a text may have: split it")
-  }
-
-  /// Reads one file after another. A file that cannot be read is reported and skipped, and the result becomes
-  /// `.input`.
-  static func forEach(
-    _ files: [ArgumentText], _ reading: Reading, _ body: (ArgumentText, InputText) throws(ToolError) -> Void
-  ) throws(ToolError) -> ExitCode {
-    try TextSource.forEach(files.map { TextSource(file: $0, reading) }) {
-      source, text throws(ToolError) in
-      try body(source.file ?? .standardInput, text)
-    }
   }
 }

@@ -8,10 +8,17 @@ struct TextSource {
   private(set) var line: Int?
   private var operands: [ArgumentText] = []
   private(set) var reading = InputText.Reading()
+  private var isDocument = false
 
   init(file: ArgumentText, _ reading: InputText.Reading) {
     self.file = file
     self.reading = reading
+  }
+
+  /// A file of which the text is read if it is a page or mail.
+  init(document file: ArgumentText, _ reading: InputText.Reading) {
+    self.init(file: file, reading)
+    isDocument = true
   }
 
   private init(operands: [ArgumentText]) {
@@ -66,6 +73,7 @@ struct TextSource {
       let text: InputText
       do throws(ToolError) {
         text = try source.read()
+        if !text.isComplete { code = .input }
       } catch {
         guard error.code == .input else { throw error }
         report(error.message)
@@ -85,7 +93,7 @@ struct TextSource {
 
   func read() throws(ToolError) -> InputText {
     guard let file else { return try InputText(joining: operands) }
-    return try InputText(file, reading)
+    return isDocument ? try DocumentFile(file).text(reading) : try InputText(file, reading)
   }
 
   /// Returns each line of the source's text as a source of its own.

@@ -147,6 +147,19 @@ def test_a_conversation(text, line_end):
         typist.end()
 
 
+@needs_library("libxml2.so.2", "libxml2")
+def test_a_page_has_no_lines(tmp_path):
+    """Its text has other lines than the file."""
+    page = tmp_path / "page.html"
+    page.write_text("\n\n<p>The lamp is red.</p>\n<p>Zo\u00eb cleaned the fan.</p>")
+    with Typist(page, columns=1000) as typist:
+        typist.see("\\? $")
+        typist.type(f"{FAN}\n")
+        assert re.search(rf"\d  {page}(  \(n|\r)", typist.see("\\? $"))
+        typist.type("q\n")
+        typist.end()
+
+
 def test_without_colour_the_answer_is_in_brackets(text):
     for variables in {"NO_COLOR": "1"}, {"TERM": "dumb"}:
         with Typist(text, **variables) as typist:

@@ -22,28 +22,24 @@ final class Mailbox {
   private let shown: String
   private var count = 0
 
-  /// True for files of mail and pages that browsers save in its form, by their names, for messages in a Maildir, and by
-  /// the first lines of mbox files, which often have no ending.
-  /// - Parameter name: in lower case, without the ending of a compressed file.
-  static func isMail(_ file: ArgumentText, named name: String) throws(ToolError) -> Bool {
-    if [".eml", ".mbox", ".mht", ".mhtml"].contains(where: name.hasSuffix) { return true }
-    if file.isStandardInput { return false }
-    return isInMaildir(file.string) ? true : beginsMbox(try beginning(of: file))
+  /// True for text that begins with the header of a message, or like an mbox file. Such files often have no ending.
+  static func isMail(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    beginsMbox(text) || beginsMessage(text)
   }
 
   /// A Maildir has the folders cur, new and tmp; messages are files of the first two, whose names have no ending.
-  private static func isInMaildir(_ path: String) -> Bool {
+  static func isInMaildir(_ path: String) -> Bool {
     let (maildir, folder) = FilePath.split(FilePath.split(path).directory)
     guard ["cur", "new"].contains(folder) else { return false }
     return ["cur", "new", "tmp"].allSatisfy { FileIdentity(path: "\(maildir)/\($0)") != nil }
   }
 
-  init(_ file: ArgumentText) throws(ToolError) {
-    let input = try Input(file)
-    let beginning = try Self.beginning(of: file)
+  /// - Parameter beginning: the first bytes of the input, which is not read yet.
+  init(_ input: Input, _ beginning: UnsafeBufferPointer<UInt8>) throws(ToolError) {
+    let beginning = beginning.dropFirst(beginning.byteOrderMarkSize)
     isMbox = Self.beginsMbox(beginning)
     isEmpty = beginning.isEmpty
-    guard isMbox || isEmpty || Self.isHeader(beginning) else {
+    guard isMbox || isEmpty || Self.fieldName(beginning) != nil else {
       throw ToolError(.input, "\(input.shown): is no mail: it does not begin with a header")
     }
     shown = input.shown
@@ -115,20 +111,10 @@ final class Mailbox {
 
   // MARK: - The file
 
-  /// Returns the first bytes without a byte order mark. Their indices are those of the file.
-  private static func beginning(of file: ArgumentText) throws(ToolError) -> ArraySlice<UInt8> {
-    let input = try Input(file)
-    try input.decompress(byContent: true)
-    let buffer = ByteBuffer()
-    _ = try buffer.fill(atMost: beginningSize, input.read)
-    return Array(buffer.bytes).dropFirst(buffer.bytes.byteOrderMarkSize)
-  }
-
-  private static let beginningSize = 1 << 12
-
   /// Returns the place of the next line "From " that a header or an empty line follows, where GMime continues; nil for
   /// none.
   private func nextMarker(after marker: Int) -> Int? {
+    let lineSize = 1 << 12
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
     var place = max(0, marker)
     while true {
@@ -136,11 +122,12 @@ final class Mailbox {
       guard count > 0 else { return nil }
       let isEnd = count < bytes.count
       // What begins in the last bytes is looked at in the next part.
-      let end = isEnd ? count : count - Self.beginningSize
+      let end = isEnd ? count : count - lineSize
       for start in 1..<max(1, end)
       where bytes[start] == UInt8(ascii: "F") && bytes[start - 1] == UInt8(ascii: "\n") {
-        let message = bytes[start..<min(start + Self.beginningSize, count)]
-        if Self.beginsMbox(message, orEmpty: true) { return place + start }
+        if Self.beginsMbox(bytes[start..<min(start + lineSize, count)], orEmpty: true) {
+          return place + start
+        }
       }
       if isEnd { return nil }
       place += end - 1
@@ -154,24 +141,40 @@ final class Mailbox {
   }
 
   /// True for a line "From " that a header or an empty line follows.
-  private static func beginsMbox(_ bytes: ArraySlice<UInt8>, orEmpty: Bool = false) -> Bool {
-    guard bytes.starts(with: "From ".utf8), let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
-      return false
-    }
-    let next = bytes[(end + 1)...]
-    return isHeader(next) || orEmpty && next.drop { $0 == UInt8(ascii: "\r") }.first == UInt8(ascii: "\n")
+  private static func beginsMbox(_ bytes: some Collection<UInt8>, orEmpty: Bool = false) -> Bool {
+    guard bytes.starts(with: "From ".utf8), let end = bytes.firstIndex(of: newline) else { return false }
+    let next = bytes[bytes.index(after: end)...]
+    return fieldName(next) != nil || orEmpty && next.drop { $0 == UInt8(ascii: "\r") }.first == newline
   }
 
-  /// True for text that begins with a field's name and a colon.
-  private static func isHeader(_ bytes: ArraySlice<UInt8>) -> Bool {
-    let name = bytes.prefix { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
-    return !name.isEmpty && name.endIndex < bytes.endIndex && bytes[name.endIndex] == UInt8(ascii: ":")
+  /// True for a header with a sender and a field that mail programs write, which notes do not have.
+  private static func beginsMessage(_ bytes: some Collection<UInt8>) -> Bool {
+    var names: Set<String> = []
+    for line in bytes.lazy.split(separator: newline, omittingEmptySubsequences: false) {
+      guard let first = line.first(where: { $0 != UInt8(ascii: "\r") }) else { break }
+      if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t"), !names.isEmpty { continue }
+      guard let name = fieldName(line) else { return false }
+      names.insert(name.lowercased())
+    }
+    return names.contains("from") && !names.isDisjoint(with: ["message-id", "mime-version", "received"])
   }
+
+  /// Returns the name of the header's field with which text begins; nil for no field.
+  private static func fieldName(_ bytes: some Collection<UInt8>) -> String? {
+    let name = bytes.prefix { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
+    guard !name.isEmpty, name.endIndex < bytes.endIndex, bytes[name.endIndex] == UInt8(ascii: ":") else {
+      return nil
+    }
+    return String(decoding: name, as: UTF8.self)
+  }
+
+  private static let newline = UInt8(ascii: "\n")
 
   /// Returns a descriptor of the file's bytes, which are read where they are needed: a copy if they are compressed.
   private static func descriptor(_ input: Input) throws(ToolError) -> Int32 {
-    try input.decompress(byContent: true)
-    if input.compression == nil, input.isRegularFile { return try copy(input.descriptor, input.shown) }
+    if input.isVerbatim, input.isRegularFile, input.descriptor != STDIN_FILENO {
+      return try copy(input.descriptor, input.shown)
+    }
     guard let file = tmpfile() else { throw ToolError.system("cannot make a temporary file", errno) }
     defer { fclose(file) }
     let buffer = ByteBuffer()

@@ -57,6 +57,29 @@ struct HTMLDocument {
   /// The places after the last two blank lines.
   private var blanks = (0, 0)
 
+  /// True for text that begins like a page, perhaps after comments and XML's declaration.
+  static func isPage(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    var rest = text[...]
+    while true {
+      rest = rest.drop { $0 <= 0x20 }
+      if rest.starts(with: "<!--".utf8) {
+        rest = after("-->", in: rest)
+      } else if rest.starts(with: "<?".utf8) {
+        rest = after("?>", in: rest)
+      } else {
+        let start = String(decoding: rest.prefix(14), as: UTF8.self).lowercased()
+        return start.hasPrefix("<!doctype html") || start.hasPrefix("<html>") || start.hasPrefix("<html ")
+      }
+    }
+  }
+
+  private static func after(
+    _ mark: String, in text: Slice<UnsafeBufferPointer<UInt8>>
+  ) -> Slice<UnsafeBufferPointer<UInt8>> {
+    let end = text.indices.first { text[$0...].starts(with: mark.utf8) }
+    return end.map { text[($0 + mark.utf8.count)...] } ?? text[text.endIndex...]
+  }
+
   /// - Parameter encoding: nil: the page says it, or it is detected.
   init(_ page: UnsafeBufferPointer<UInt8>, encoding: TextEncoding?) throws(ToolError) {
     let library = try SharedLibrary(

@@ -1,0 +1,94 @@
+"""The documents of `bertqa answer` and `bertqa ask`: the text of pages and mail, from files and standard input."""
+
+import gzip
+
+import pytest
+
+from cli import environment, needs_library, run, run_json
+from indexed import rows
+
+BODY = "<p>Ann&nbsp;Smith built\n the <b>Lark</b>.</p>\n<p>It is green.</p>"
+PAGE = f"<!DOCTYPE html>\n<html><head><script>var builder = 'Bob';</script></head><body>{BODY}</body></html>"
+XML_PAGE = f"\ufeff<?xml version='1.0'?>\n<!-- a > b --><HTML lang='en'>{BODY}</HTML>"
+PAGE_TEXT = "Ann\u00a0Smith built the Lark.\n\nIt is green."
+MAIL = (
+    "From: Bob <bob@example.org>\nMessage-ID: <1@example.org>\nSubject: =?utf-8?q?The_L=C3=A4rk?=\n"
+    "Content-Type: text/plain;\n\tcharset=utf-8\nContent-Transfer-Encoding: base64\n\nQW5uIFNtaXRoIGJ1aWx0IHRoZSBMYXJrLgo=\n"
+)
+MAIL_TEXT = "The L\u00e4rk\n\nAnn Smith built the Lark."
+QUESTION = "Who built the Lark?"
+
+needs_gmime = needs_library("libgmime-3.0.so.0", "libgmime-3.0-0")
+needs_libxml2 = needs_library("libxml2.so.2", "libxml2")
+
+
+def check(document, text, **options):
+    """Asks about a file or standard input, of which this text is read."""
+    (record,) = run_json("answer", "-q", QUESTION, document, **options)
+    found = record["answers"][0]
+    assert "Smith" in found["text"]
+    for part in found, found["sentence"]:
+        start, end = part["bytes"]
+        assert text.encode()[start:end].decode() == part["text"]
+
+
+@pytest.mark.parametrize(
+    "name, content, text",
+    [
+        pytest.param("page.html", PAGE, PAGE_TEXT, marks=needs_libxml2),
+        pytest.param("page.htm", BODY, PAGE_TEXT, marks=needs_libxml2),
+        pytest.param("report?id=3", PAGE, PAGE_TEXT, marks=needs_libxml2),
+        pytest.param("page.1", XML_PAGE, PAGE_TEXT, marks=needs_libxml2),
+        pytest.param("a.eml", MAIL, MAIL_TEXT, marks=needs_gmime),
+        pytest.param("17", MAIL, MAIL_TEXT, marks=needs_gmime),
+        pytest.param("18", MAIL.replace("Message-ID: <1@example.org>", "MIME-Version: 1.0"), MAIL_TEXT,
+                     marks=needs_gmime),
+        pytest.param("19", "Received: from a\r\n\tby b\r\n" + MAIL.replace("\n", "\r\n"), MAIL_TEXT,
+                     marks=needs_gmime),
+        ("page.md", PAGE, PAGE),
+        ("tags.txt", f"See <html>: {BODY}", f"See <html>: {BODY}"),
+        ("letter.txt", "From: Bob\nSubject: Lark\n\nAnn Smith built it.", "From: Bob\nSubject: Lark\n\nAnn Smith built it."),
+    ],
+)  # fmt: skip
+def test_text_of_documents(tmp_path, name, content, text):
+    """By the name or the content, also compressed and from a pipe."""
+    path, packed = tmp_path / name, tmp_path / f"{name}.gz"
+    path.write_bytes(content.encode())
+    packed.write_bytes(gzip.compress(content.encode()))
+    check(path, text)
+    check(packed, text)
+    if not name.startswith(("a.", "page.h", "page.md")):  # by the content alone
+        check("-", text, input=content.encode())
+        with path.open("rb") as file:
+            check("-", text, input=None, stdin=file)
+    run("index", "--words-only", tmp_path / "x.db", path)
+    (title,) = rows(tmp_path / "x.db", "SELECT group_concat(text, '') FROM passages")[0]
+    assert ("Ann" in title) and ("<" in title) == (name in ("tags.txt",))
+
+
+@needs_gmime
+def test_a_mailbox_is_one_text(tmp_path):
+    """A message that cannot be read is reported; the others are read."""
+    inbox = tmp_path / "inbox"
+    inbox.write_text(
+        "From a Fri May  3 10:00:00 2024\nSubject: lamp\n\nThe lamp is green.\n\nFrom there\nno header\n"
+        "From b Fri May  3 10:00:00 2024\nSubject: Lark\n\nAnn Smith built the Lark.\n"
+    )
+    output, errors = run("answer", "-q", QUESTION, "-q", "Which colour is the lamp?", inbox, code=3)
+    assert output == f"{QUESTION}\tSmith\nWhich colour is the lamp?\tgreen\n"
+    assert errors == f"bertqa: {inbox}: message 2: does not begin with a header\n"
+
+
+@pytest.mark.parametrize(
+    "library, package, name", [("libxml2.so.2", "libxml2", "a.html"), ("libgmime-3.0.so.0", "libgmime-3.0-0", "a.eml")]
+)
+def test_documents_without_their_library(tmp_path, library, package, name):
+    (tmp_path / library).write_bytes(b"no library")
+    (tmp_path / name).write_text(MAIL)
+    (tmp_path / "b.txt").write_text("Ann Smith built the Lark.")
+    output, errors = run(
+        "answer", "-q", QUESTION, tmp_path / name, tmp_path / "b.txt", code=3,
+        env=environment(LD_LIBRARY_PATH=str(tmp_path)),
+    )  # fmt: skip
+    assert output == f"{tmp_path / 'b.txt'}\tAnn Smith\n"
+    assert errors.startswith(f"bertqa: {tmp_path / name}: ") and package in errors

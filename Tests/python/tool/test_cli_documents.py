@@ -80,7 +80,8 @@ def test_a_mailbox_is_one_text(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "library, package, name", [("libxml2.so.2", "libxml2", "a.html"), ("libgmime-3.0.so.0", "libgmime-3.0-0", "a.eml")]
+    "library, package, name",
+    [("libxml2.so.2", "libxml2", "a.html"), ("libgmime-3.0.so.0", "libgmime-3.0-0", "a.eml")],
 )
 def test_documents_without_their_library(tmp_path, library, package, name):
     (tmp_path / library).write_bytes(b"no library")

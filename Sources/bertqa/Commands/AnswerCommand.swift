@@ -21,7 +21,9 @@ struct AnswerCommand: Command {
           OptionRow(
             .question, letter: "q", value: "QUESTION", "the question; may be given several times"),
           OptionRow(.sentence, "also print the sentence around the answer, as on a terminal"),
-          OptionRow(.json, "print one JSON object per line for each file and question"),
+          OptionRow(
+            .json, "print one JSON object per line for each file and question",
+            detail: "Ranges in HTML and mail are those of the text that was read."),
           HTMLText.row("also write an HTML page with the documents and their answers highlighted"),
           Terminal.colorRow("the answer in its sentence"),
           TextSource.encodingRow, TextSource.forceRow,

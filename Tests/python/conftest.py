@@ -1,6 +1,7 @@
 """The package of bindings/python with the library of $BERTQA_PREFIX, by default of build/."""
 
 import collections
+import gc
 import os
 import pathlib
 import signal
@@ -67,6 +68,12 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if not item.get_closest_marker("long")]
     longest = ["test_spark", "test_tokenizer_kinds", "test_packages", "test_processes", "test_tarball"]
     items.sort(key=lambda item: longest.index(item.path.stem) if item.path.stem in longest else len(longest))
+
+
+def pytest_collection_finish():
+    """Leaves the tests themselves, millions of objects, out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter):

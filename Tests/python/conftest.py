@@ -58,6 +58,7 @@ def available_isas():
 
 
 def pytest_configure(config):
+    gc.disable()  # until the tests are collected
     config.addinivalue_line("markers", "long: takes minutes; only with BERTQA_LONG=1, make test-python-long")
 
 
@@ -74,6 +75,7 @@ def pytest_collection_finish():
     """Leaves the tests themselves, millions of objects, out of every later collection of garbage."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter):

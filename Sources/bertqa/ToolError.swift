@@ -42,9 +42,9 @@ struct ToolError: Error {
     return error
   }
 
-  /// The message with the name of the file that it is about, with which it may begin already.
+  /// The message with the name of the file that it is about, which it may have already.
   func message(about shown: String) -> String {
-    message.hasPrefix(shown) ? message : "\(shown): \(message)"
+    message.contains(shown) ? message : "\(shown): \(message)"
   }
 
   /// The message of a call that took longer than its limit.

@@ -103,9 +103,9 @@ struct AnswerCommand: Command {
     do throws(ToolError) {
       let documents = files.map { TextSource(document: $0, reading) }
       code = try TextSource.forEach(documents) { source, text throws(ToolError) in
+        let file = source.file ?? .standardInput
         let document = try Document(
-          file: source.file ?? .standardInput, bytes: text.bytes, timesAsked: questions.count, context, limits
-        )
+          file: file, bytes: text.bytes, timesAsked: questions.count, context, limits)
         var records: [AnswerRecord] = []
         for (index, question) in questions.enumerated() {
           let record = try document.ask(question, options)

@@ -62,8 +62,9 @@ def test_text_of_documents(tmp_path, name, content, text):
         with path.open("rb") as file:
             check("-", text, input=None, stdin=file)
     run("index", "--words-only", tmp_path / "x.db", path)
-    (title,) = rows(tmp_path / "x.db", "SELECT group_concat(text, '') FROM passages")[0]
-    assert ("Ann" in title) and ("<" in title) == (name in ("tags.txt",))
+    # Markdown is read without its marks, and with them if its library is missing.
+    if not name.endswith(".md"):
+        assert "".join(text for (text,) in rows(tmp_path / "x.db", "SELECT text FROM passages")) == text.strip()
 
 
 @needs_gmime

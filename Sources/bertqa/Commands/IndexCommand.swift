@@ -75,7 +75,7 @@ struct IndexCommand: Command {
     let summary = run.summary
     output.write(
       "\(summary.added) new, \(summary.changed) changed, \(summary.unchanged) unchanged, \(summary.removed) gone; "
-        + "\(writer.passageCount) passages read, \(total) in all\n")
+        + "passages: \(writer.passageCount) read, \(total) in all\n")
     if run.hasMarkdownWithMarks {
       report(
         "note: Markdown was read with its marks and destinations of links: install the library MD4C (on Debian the package "

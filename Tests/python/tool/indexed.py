@@ -34,7 +34,7 @@ def indexed_notes(notes, tmp_path):
     path = tmp_path / "notes.db"
     assert (
         run("index", path, "--id-field", "id", notes)[0]
-        == "3 new, 0 changed, 0 unchanged, 0 gone; 4 passages read, 4 in all\n"
+        == "3 new, 0 changed, 0 unchanged, 0 gone; passages: 4 read, 4 in all\n"
     )
     return path
 

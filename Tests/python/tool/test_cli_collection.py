@@ -61,13 +61,13 @@ def test_search(collection, notes):
 
 def test_only_what_changed_is_read(collection, notes):
     index = ["index", collection, "--id-field", "id", notes]
-    assert run(*index)[0] == "0 new, 0 changed, 3 unchanged, 0 gone; 0 passages read, 4 in all\n"
+    assert run(*index)[0] == "0 new, 0 changed, 3 unchanged, 0 gone; passages: 0 read, 4 in all\n"
     os.utime(notes / "heating.txt")
     assert run(*index)[0].startswith("0 new, 0 changed, 3 unchanged, 0 gone; 0 passages")
     (notes / "heating.txt").write_text(HEATING.replace("Zo\u00eb Brown", "Tim Gray"))
     (notes / "house" / "lease.md").unlink()
     (notes / "new.txt").write_text("The garden has forty roses.")
-    assert run(*index)[0] == "1 new, 1 changed, 1 unchanged, 1 gone; 2 passages read, 4 in all\n"
+    assert run(*index)[0] == "1 new, 1 changed, 1 unchanged, 1 gone; passages: 2 read, 4 in all\n"
     check_whole(collection)
     assert ask(collection, "Who repaired the boiler?")["answers"][0]["text"] == "Tim Gray"
     assert ask(collection, "How many roses has the garden?")["answers"][0]["text"] == "forty"
@@ -91,7 +91,7 @@ def test_files_that_became_something_else(tmp_path):
     os.mkfifo(files[1])
     files[2].symlink_to(files[2])
     assert run("index", "--words-only", path, folder, code=3) == (
-        "1 new, 0 changed, 1 unchanged, 3 gone; 1 passages read, 2 in all\n",
+        "1 new, 0 changed, 1 unchanged, 3 gone; passages: 1 read, 2 in all\n",
         f"bertqa: {files[2]}: Too many levels of symbolic links\n",
     )
 
@@ -113,7 +113,7 @@ def test_large_files_that_are_no_texts(tmp_path):
     )  # fmt: skip
     assert "disk.img: looks like a binary file" in errors and "log.txt has more than" in errors
     # What they were is no longer in the collection.
-    assert output.endswith("0 passages read, 0 in all\n")
+    assert output.endswith("passages: 0 read, 0 in all\n")
 
 
 def test_other_options_read_files_again(tmp_path):
@@ -124,7 +124,7 @@ def test_other_options_read_files_again(tmp_path):
     index = ["index", "--words-only", path, tmp_path]
     assert "no field 'text'" in run(*index, "--exclude", "x.db*", code=3)[1]
     body = [*index, "--text-field", "body", "--exclude", "x.db*"]
-    assert run(*body)[0] == "0 new, 1 changed, 1 unchanged, 0 gone; 1 passages read, 2 in all\n"
+    assert run(*body)[0] == "0 new, 1 changed, 1 unchanged, 0 gone; passages: 1 read, 2 in all\n"
     assert "2 unchanged" in run(*body)[0]
     assert "1 changed, 1 unchanged" in run(*body, "--field", "year")[0]
     assert rows(path, "SELECT fields FROM documents WHERE fields IS NOT NULL") == [('{"year":"2024"}',)]

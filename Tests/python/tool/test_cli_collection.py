@@ -63,7 +63,7 @@ def test_only_what_changed_is_read(collection, notes):
     index = ["index", collection, "--id-field", "id", notes]
     assert run(*index)[0] == "0 new, 0 changed, 3 unchanged, 0 gone; passages: 0 read, 4 in all\n"
     os.utime(notes / "heating.txt")
-    assert run(*index)[0].startswith("0 new, 0 changed, 3 unchanged, 0 gone; 0 passages")
+    assert run(*index)[0].startswith("0 new, 0 changed, 3 unchanged, 0 gone; passages: 0 read")
     (notes / "heating.txt").write_text(HEATING.replace("Zo\u00eb Brown", "Tim Gray"))
     (notes / "house" / "lease.md").unlink()
     (notes / "new.txt").write_text("The garden has forty roses.")

@@ -187,7 +187,7 @@ def test_mail(tmp_path):
     maildir.add(
         message("Garden", ("plain", "The garden has forty roses.\n", "utf-8", "8bit"), From="ann@example.org")
     )
-    assert run("index", path, folder)[0].startswith("4 new, 0 changed, 0 unchanged, 0 gone; 8 passages")
+    assert run("index", path, folder)[0].startswith("4 new, 0 changed, 0 unchanged, 0 gone; passages: 8 read")
     check_whole(path)
     mails = rows(
         path,

@@ -76,7 +76,7 @@ static void run(const char *format, ...) {
 static void halve_weights(const char *file) {
   const int descriptor = (int)syscall(SYS_openat, AT_FDCWD, file, O_RDWR, 0);
   struct stat status;
-  uint64_t header;
+  uint64_t header = 0;
   CHECK(fstat(descriptor, &status) == 0 &&
         pread(descriptor, &header, sizeof header, 0) == sizeof header);
   const off_t start = (off_t)(sizeof header + header);

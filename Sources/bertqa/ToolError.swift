@@ -42,9 +42,10 @@ struct ToolError: Error {
     return error
   }
 
-  /// The message with the name of the file that it is about, which it may have already.
+  /// The message with the name of the file that it is about, with which it may begin already.
   func message(about shown: String) -> String {
-    message.contains(shown) ? message : "\(shown): \(message)"
+    let beginnings = ["\(shown): ", "\(shown) ", "cannot read \(shown): "]
+    return beginnings.contains(where: message.hasPrefix) ? message : "\(shown): \(message)"
   }
 
   /// The message of a call that took longer than its limit.

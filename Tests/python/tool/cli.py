@@ -36,6 +36,10 @@ def needs_library(name, package):
     return pytest.mark.skipif(is_missing, reason=f"{package} is not installed")
 
 
+needs_gmime = needs_library("libgmime-3.0.so.0", "libgmime-3.0-0")
+needs_libxml2 = needs_library("libxml2.so.2", "libxml2")
+
+
 def run(*arguments, code=0, input=b"", **options):
     """Runs the tool, checks its exit code, and returns its standard output and error as text."""
     options.setdefault("env", environment())

@@ -13,7 +13,7 @@ import urllib.request
 
 import pytest
 
-from cli import APOLLO, FOX, HIGHLIGHT, environment, needs_library, run
+from cli import APOLLO, FOX, HIGHLIGHT, environment, needs_library, needs_libxml2, run
 from conftest import PACKAGE, ROOT, TOOL
 from samples import WHO
 
@@ -147,7 +147,7 @@ def test_a_conversation(text, line_end):
         typist.end()
 
 
-@needs_library("libxml2.so.2", "libxml2")
+@needs_libxml2
 def test_a_page_has_no_lines(tmp_path):
     """Its text has other lines than the file."""
     page = tmp_path / "page.html"

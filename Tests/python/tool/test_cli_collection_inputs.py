@@ -12,7 +12,7 @@ from email.message import EmailMessage
 import pytest
 
 import bertqa
-from cli import environment, needs_library, run
+from cli import environment, needs_gmime, run
 from indexed import ask, check_whole, rows
 
 
@@ -145,9 +145,6 @@ def message(subject, *parts, **headers):
         add = mail.set_content if mail.get_payload() is None else mail.add_alternative
         add(text, subtype=subtype, charset=charset, cte=encoding)
     return mail
-
-
-needs_gmime = needs_library("libgmime-3.0.so.0", "libgmime-3.0-0")
 
 
 @needs_gmime

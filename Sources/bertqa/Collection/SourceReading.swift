@@ -135,25 +135,14 @@ struct SourceReading {
         }
       }
     case .markdown, .text:
-      let text = try file.source(textReading)
+      let text = try file.text(textReading)
       guard text.isDecodable, text.bytes.isValidUTF8 else {
         throw ToolError(.input, "\(file.input.shown): \(text.encoding.flaw)")
       }
-      if file.form == .markdown, MarkdownDocument.isSupported {
-        try MarkdownDocument(text.bytes).text.withElements { text throws(ToolError) in
-          try add(text, of: file, to: writer)
-        }
-      } else {
-        try add(text.bytes, of: file, to: writer)
-      }
-      withExtendedLifetime(text) {}
+      defer { withExtendedLifetime(text) {} }
+      let title = DocumentTitle(text.bytes, named: file.name)
+      try writer.add(text.bytes, title: title.bytes, hasLines: text.hasLines)
     }
-  }
-
-  private func add(
-    _ text: UnsafeBufferPointer<UInt8>, of file: DocumentFile, to writer: CollectionWriter
-  ) throws(ToolError) {
-    try writer.add(text, title: DocumentTitle(text, named: file.name).bytes, hasLines: true)
   }
 
   private static func recordFormat(_ name: String) -> RecordFormat? {

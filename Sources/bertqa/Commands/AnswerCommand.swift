@@ -11,8 +11,8 @@ struct AnswerCommand: Command {
     operands: .files,
     description: [
       "Find the answer to QUESTION in each FILE or in standard input and print it. An answer is a passage of the "
-        + "document. Documents are texts of any length, HTML (read by the library libxml2) and mail (by GMime); they may be "
-        + "compressed with gzip or zstd. Markdown is read with its marks. The file with the best answer comes first."
+        + "document. Documents are texts of any length, HTML (read by the library libxml2), mail (by GMime) and Markdown (by "
+        + "MD4C, without its marks); they may be compressed with gzip or zstd. The file with the best answer comes first."
     ],
     sections: [
       OptionSection(
@@ -23,7 +23,7 @@ struct AnswerCommand: Command {
           OptionRow(.sentence, "also print the sentence around the answer, as on a terminal"),
           OptionRow(
             .json, "print one JSON object per line for each file and question",
-            detail: "Ranges in HTML and mail are those of the text that was read."),
+            detail: "Ranges in HTML, mail and Markdown are those of the text that was read."),
           HTMLText.row("also write an HTML page with the documents and their answers highlighted"),
           Terminal.colorRow("the answer in its sentence"),
           TextSource.encodingRow, TextSource.forceRow,
@@ -101,6 +101,7 @@ struct AnswerCommand: Command {
     var hasText = false
     let code: ExitCode
     do throws(ToolError) {
+      MarkdownDocument.tellIfUnsupported(for: files)
       let documents = files.map { TextSource(document: $0, reading) }
       code = try TextSource.forEach(documents) { source, text throws(ToolError) in
         let file = source.file ?? .standardInput

@@ -155,6 +155,7 @@ struct AskCommand: Command {
     }
     var texts: [AskedText] = []
     let reading = try InputText.Reading(arguments)
+    MarkdownDocument.tellIfUnsupported(for: files)
     for file in files {
       texts.append(AskedText(name: file.shownAsFile, try DocumentFile(file).text(reading)))
     }

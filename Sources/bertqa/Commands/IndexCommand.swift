@@ -76,11 +76,7 @@ struct IndexCommand: Command {
     output.write(
       "\(summary.added) new, \(summary.changed) changed, \(summary.unchanged) unchanged, \(summary.removed) gone; "
         + "passages: \(writer.passageCount) read, \(total) in all\n")
-    if run.hasMarkdownWithMarks {
-      report(
-        "note: Markdown was read with its marks and destinations of links: install the library MD4C (on Debian the package "
-          + "libmd4c0)")
-    }
+    if run.hasMarkdownWithMarks { report(MarkdownDocument.unsupportedNote) }
     for problem in run.problems { report(problem) }
     let more = run.problemCount - run.problems.count
     if more > 0 { report("and \(more) more") }

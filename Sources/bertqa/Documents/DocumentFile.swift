@@ -52,17 +52,25 @@ struct DocumentFile {
     try InputText(input, self.reading(reading))
   }
 
-  /// Returns the text of a page, or of mail: one message after the other. Other texts are read as they are.
+  /// Returns the text of a page, of Markdown, or of mail: one message after the other. Other texts are read as they
+  /// are, and so is Markdown that is not valid or whose library is missing.
   func text(_ reading: InputText.Reading) throws(ToolError) -> InputText {
     do throws(ToolError) {
       switch form {
       case .page: return try InputText(copying: page(reading).text, hasLines: false)
       case .mail: return try mailText()
-      case .markdown, .text: return try source(reading)
+      case .markdown: return try markdownText(source(reading))
+      case .text: return try source(reading)
       }
     } catch {
       throw ToolError(error.code, error.message(about: input.shown))
     }
+  }
+
+  private func markdownText(_ source: InputText) throws(ToolError) -> InputText {
+    guard MarkdownDocument.isSupported, source.isDecodable, source.bytes.isValidUTF8 else { return source }
+    defer { withExtendedLifetime(source) {} }
+    return try InputText(copying: MarkdownDocument(source.bytes).text)
   }
 
   private func mailText() throws(ToolError) -> InputText {

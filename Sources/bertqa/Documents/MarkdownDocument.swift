@@ -62,6 +62,16 @@ final class MarkdownDocument {
 
   /// True if the library is there.
   static let isSupported = (try? SharedLibrary(library)) != nil
+
+  /// Tells once that Markdown is read with its marks if one of the files is Markdown and the library is missing.
+  static func tellIfUnsupported(for files: [ArgumentText]) {
+    let isNeeded = files.contains { isMarkdown(Compression.inner($0.string).lowercased()) }
+    if isNeeded, !isSupported { report(unsupportedNote) }
+  }
+
+  static let unsupportedNote =
+    "note: Markdown is read with its marks and destinations of links: install the library MD4C (on Debian the "
+    + "package libmd4c0)"
   private static let library = "libmd4c.so.0"
 
   /// - Parameter document: valid UTF-8 of less than 4 GiB.

@@ -15,7 +15,7 @@ struct TextSource {
     self.reading = reading
   }
 
-  /// A file of which the text is read if it is a page or mail.
+  /// A file of which the text is read if it is a page, mail or Markdown.
   init(document file: ArgumentText, _ reading: InputText.Reading) {
     self.init(file: file, reading)
     isDocument = true

@@ -38,6 +38,7 @@ def needs_library(name, package):
 
 needs_gmime = needs_library("libgmime-3.0.so.0", "libgmime-3.0-0")
 needs_libxml2 = needs_library("libxml2.so.2", "libxml2")
+needs_md4c = needs_library("libmd4c.so.0", "libmd4c0")
 
 
 def run(*arguments, code=0, input=b"", **options):

@@ -4,10 +4,8 @@ import random
 
 import pytest
 
-from cli import environment, needs_library, run
+from cli import environment, needs_md4c, run
 from indexed import ask, rows
-
-needs_md4c = needs_library("libmd4c.so.0", "libmd4c0")
 
 
 @needs_md4c

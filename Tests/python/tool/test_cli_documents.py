@@ -1,10 +1,10 @@
-"""The documents of `bertqa answer` and `bertqa ask`: the text of pages and mail, from files and standard input."""
+"""The documents of `bertqa answer` and `bertqa ask`: the text of pages, mail and Markdown, also from standard input."""
 
 import gzip
 
 import pytest
 
-from cli import environment, needs_gmime, needs_libxml2, run, run_json
+from cli import environment, needs_gmime, needs_libxml2, needs_md4c, run, run_json
 from indexed import rows
 
 BODY = "<p>Ann&nbsp;Smith built\n the <b>Lark</b>.</p>\n<p>It is green.</p>"
@@ -16,6 +16,8 @@ MAIL = (
     "Content-Type: text/plain;\n\tcharset=utf-8\nContent-Transfer-Encoding: base64\n\nQW5uIFNtaXRoIGJ1aWx0IHRoZSBMYXJrLgo=\n"
 )
 MAIL_TEXT = "The L\u00e4rk\n\nAnn Smith built the Lark."
+NOTE = "# The *Lark*\n\n[Ann](ann.md) **Smith** &amp; son\nbuilt the [[Lark]].\n"
+NOTE_TEXT = "# The Lark\n\nAnn Smith & son\nbuilt the Lark.\n"
 QUESTION = "Who built the Lark?"
 
 
@@ -42,7 +44,7 @@ def check(document, text, **options):
                      marks=needs_gmime),
         pytest.param("19", "Received: from a\r\n\tby b\r\n" + MAIL.replace("\n", "\r\n"), MAIL_TEXT,
                      marks=needs_gmime),
-        ("page.md", PAGE, PAGE),
+        pytest.param("a.md", NOTE, NOTE_TEXT, marks=needs_md4c),
         ("tags.txt", f"See <html>: {BODY}", f"See <html>: {BODY}"),
         ("letter.txt", "From: Bob\nSubject: Lark\n\nAnn Smith built it.", "From: Bob\nSubject: Lark\n\nAnn Smith built it."),
     ],
@@ -54,14 +56,12 @@ def test_text_of_documents(tmp_path, name, content, text):
     packed.write_bytes(gzip.compress(content.encode()))
     check(path, text)
     check(packed, text)
-    if not name.startswith(("a.", "page.h", "page.md")):  # by the content alone
+    if not name.startswith(("a.", "page.h")):  # by the content alone
         check("-", text, input=content.encode())
         with path.open("rb") as file:
             check("-", text, input=None, stdin=file)
     run("index", "--words-only", tmp_path / "x.db", path)
-    # Markdown is read without its marks, and with them if its library is missing.
-    if not name.endswith(".md"):
-        assert "".join(text for (text,) in rows(tmp_path / "x.db", "SELECT text FROM passages")) == text.strip()
+    assert "".join(text for (text,) in rows(tmp_path / "x.db", "SELECT text FROM passages")) == text.strip()
 
 
 @needs_gmime
@@ -95,3 +95,16 @@ def test_documents_without_their_library(tmp_path, library, package, name):
     )  # fmt: skip
     assert output == "b.txt\tAnn Smith\n"
     assert errors.startswith(f"bertqa: {name}: ") and package in errors
+
+
+@pytest.mark.parametrize("command", [["answer", "-q", QUESTION], ["ask"]])
+def test_markdown_without_its_library(tmp_path, command):
+    """It is read as text, with one note for all files."""
+    (tmp_path / "libmd4c.so.0").write_bytes(b"no library")
+    files = [tmp_path / "a.md", tmp_path / "b.md"]
+    for file in files:
+        file.write_text("# The *lamp*\n\nIt is **green**.\n")
+    found, errors = run(
+        *command, "--json", *files, input=QUESTION.encode(), env=environment(LD_LIBRARY_PATH=str(tmp_path)), code=1
+    )
+    assert found and "libmd4c0" in errors and len(errors.splitlines()) == 1

@@ -11,8 +11,7 @@ struct AnswerCommand: Command {
     operands: .files,
     description: [
       "Find the answer to QUESTION in each FILE or in standard input and print it. An answer is a passage of the "
-        + "document. Documents are texts of any length, HTML (read by the library libxml2), mail (by GMime) and Markdown (by "
-        + "MD4C, without its marks); they may be compressed with gzip or zstd. The file with the best answer comes first."
+        + "document. \(DocumentFile.help) The file with the best answer comes first."
     ],
     sections: [
       OptionSection(
@@ -102,7 +101,7 @@ struct AnswerCommand: Command {
     let code: ExitCode
     do throws(ToolError) {
       MarkdownDocument.tellIfUnsupported(for: files)
-      let documents = files.map { TextSource(document: $0, reading) }
+      let documents = files.map { TextSource(file: $0, reading, isDocument: true) }
       code = try TextSource.forEach(documents) { source, text throws(ToolError) in
         let file = source.file ?? .standardInput
         let document = try Document(

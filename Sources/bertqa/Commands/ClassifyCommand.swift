@@ -10,7 +10,7 @@ struct ClassifyCommand: Command {
     operands: .texts,
     description: [
       "Print the most probable label of a text and its probability, separated by a tab. Several TEXTs are joined "
-        + "with spaces; without TEXT and --file, or for '-', the text is standard input."
+        + "with spaces; without TEXT and --file, or for '-', the text is standard input. \(DocumentFile.help)"
     ],
     sections: [
       OptionSection(
@@ -28,7 +28,7 @@ struct ClassifyCommand: Command {
     ],
     notes: [
       "With several files, each line begins with the file and a tab. Contributions are lines with weight, "
-        + "word, and range of bytes. For a regression model the predicted value replaces the "
+        + "word, and range of bytes of the text that was read. For a regression model the predicted value replaces the "
         + "probability. If no label reaches --min-probability, the line is 'none' and the "
         + "probability of the best label."
     ],
@@ -64,7 +64,7 @@ struct ClassifyCommand: Command {
       if given.option == .topK { topK = try given.integer(in: 1...Int.max) }
     }
     try ClassifyOptions.checkTogether(arguments)
-    sources = try TextSource.all(arguments)
+    sources = try TextSource.all(arguments, areDocuments: true)
   }
 
   private func run(to output: Output) throws(ToolError) -> ExitCode {

@@ -11,14 +11,14 @@ struct EmbedCommand: Command {
     description: [
       "Turn a text into a vector for search, clustering and comparison. Several TEXTs are joined with spaces; "
         + "without TEXT and --file, or for '-', the text is standard input. Vectors are printed in the order of "
-        + "the texts."
+        + "the texts. \(DocumentFile.help)"
     ],
     sections: [
       OptionSection(
         "",
         [
           TextSource.row, TextSource.encodingRow, TextSource.forceRow,
-          OptionRow(.lines, "read each line of a file as a text, also empty lines"),
+          OptionRow(.lines, "read each line of a file, as it is, as a text, also empty lines"),
           OptionRow(
             .format, value: "F", choices: VectorWriter.formats.map(\.key),
             "json: one object per line with file, line, embedding; npy: a NumPy array of float32 with a row per text; raw: "
@@ -72,7 +72,7 @@ struct EmbedCommand: Command {
       try options.set(given)
       if given.option == .format { format = try given.choice(from: VectorWriter.formats) }
     }
-    sources = try TextSource.all(arguments)
+    sources = try TextSource.all(arguments, areDocuments: !hasLines)
   }
 
   private func run(to output: Output) throws(ToolError) -> ExitCode {
@@ -94,6 +94,9 @@ struct EmbedCommand: Command {
     var texts: [(source: TextSource, text: TextPair)] = []
     for source in sources {
       let input = try source.read()
+      if !input.isComplete {
+        throw ToolError(.input, "\(source.shown): part of it was not read")
+      }
       inputs.append(input)
       if hasLines {
         texts += source.lines(of: input).map { ($0.source, TextPair(text: $0.text)) }

@@ -6,6 +6,10 @@ struct DocumentFile {
     case page, mail, markdown, text
   }
 
+  static let help =
+    "Files are texts, HTML (read by the library libxml2), mail (by GMime) and Markdown (by MD4C, without its marks); they "
+    + "may be compressed with gzip or zstd."
+
   let input: Input
   let form: Form
   /// In lower case, without the ending of a compressed file.

@@ -34,7 +34,7 @@ struct HTMLDocument {
   private static let options: Int32 = 1 | 1 << 5 | 1 << 6 | 1 << 11 | 1 << 19
 
   /// What has no text of the page.
-  private static let skipped: Set<String> = [
+  static let skipped: Set<String> = [
     "script", "style", "template", "noscript", "svg", "math", "nav", "iframe", "object", "select", "datalist",
     "textarea", "button", "head", "audio", "video", "canvas",
   ]
@@ -49,6 +49,12 @@ struct HTMLDocument {
   /// The blocks that keep white space and line breaks.
   private static let preformatted: Set<String> = ["listing", "pre", "xmp"]
   private static let cells: Set<String> = ["td", "th"]
+
+  /// True for the name of an element that does not stand inside a line of text.
+  static func breaksLine(_ name: String) -> Bool {
+    blocks.contains(name) || cells.contains(name) || name == "br" || name == "tr"
+  }
+
   private static let (space, tab, newline) = (UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"))
   /// The number of preformatted elements around a node.
   private var preformattedDepth = 0

@@ -17,7 +17,7 @@ final class MarkdownDocument {
   private var pendingMark: [UInt8] = []
   private var imageDepth = 0
   private var isHTMLBlock = false
-  /// What ends the tag or comment in which a piece of HTML ended; empty outside.
+  /// What ends the tag, comment or script in which a piece of HTML ended; empty outside.
   private var tagEnd: [UInt8] = []
 
   private enum Mark {
@@ -187,7 +187,7 @@ final class MarkdownDocument {
     position = next
   }
 
-  /// Appends HTML without tags and comments. In a block, and for `<br>`, a tag stands between words.
+  /// Appends the text of HTML.
   private func appendHTML(_ piece: UnsafeBufferPointer<UInt8>) {
     var rest = piece[...]
     while let first = rest.first {
@@ -201,10 +201,17 @@ final class MarkdownDocument {
       } else if first == UInt8(ascii: "<"), let next = rest.dropFirst().first,
         next > 0x40 || "!/?".utf8.contains(next)
       {
-        if let last = text.last, last > 0x20, isHTMLBlock || rest.starts(with: "<br".utf8) {
+        let name = rest.dropFirst(next == UInt8(ascii: "/") ? 2 : 1).prefix { $0 > 0x40 || 0x30...0x39 ~= $0 }
+        let element = String(decoding: name, as: UTF8.self).lowercased()
+        if let last = text.last, last > 0x20, HTMLDocument.breaksLine(element) {
           text.append(UInt8(ascii: " "))
         }
-        tagEnd = Array((rest.starts(with: "<!--".utf8) ? "-->" : ">").utf8)
+        let isSkipped = isHTMLBlock && next != UInt8(ascii: "/") && HTMLDocument.skipped.contains(element)
+        tagEnd = Array(
+          (rest.starts(with: "<!--".utf8) ? "-->" : isSkipped ? "</\(element)>" : ">").utf8)
+      } else if first == UInt8(ascii: "&"), let end = rest.prefix(12).firstIndex(of: UInt8(ascii: ";")) {
+        text += Self.character(UnsafeBufferPointer(rebasing: rest[...end]))
+        rest = rest[(end + 1)...]
       } else {
         text.append(first)
         rest = rest.dropFirst()

@@ -8,17 +8,13 @@ struct TextSource {
   private(set) var line: Int?
   private var operands: [ArgumentText] = []
   private(set) var reading = InputText.Reading()
+  /// True if the text of a page, mail or Markdown is read, false if every file is read as it is.
   private var isDocument = false
 
-  init(file: ArgumentText, _ reading: InputText.Reading) {
+  init(file: ArgumentText, _ reading: InputText.Reading, isDocument: Bool = false) {
     self.file = file
     self.reading = reading
-  }
-
-  /// A file of which the text is read if it is a page, mail or Markdown.
-  init(document file: ArgumentText, _ reading: InputText.Reading) {
-    self.init(file: file, reading)
-    isDocument = true
+    self.isDocument = isDocument
   }
 
   private init(operands: [ArgumentText]) {
@@ -28,13 +24,17 @@ struct TextSource {
 
   /// Applies the rule of all commands that work on texts: the operands, joined with spaces, are one text;
   /// each --file is one text. Standard input is a text if there is neither, or for "-".
-  /// - Parameter isForced: true reads files that do not look like text; nil follows --force.
-  static func all(_ arguments: ParsedArguments, isForced: Bool? = nil) throws(ToolError) -> [TextSource] {
+  /// - Parameters:
+  ///   - isForced: true reads files that do not look like text; nil follows --force.
+  ///   - areDocuments: true reads the text of pages, mail and Markdown.
+  static func all(
+    _ arguments: ParsedArguments, isForced: Bool? = nil, areDocuments: Bool = false
+  ) throws(ToolError) -> [TextSource] {
     var reading = try InputText.Reading(arguments)
     reading.isForced = isForced ?? reading.isForced
-    let files = files(arguments, reading)
+    let files = files(arguments, reading, areDocuments: areDocuments)
     let operands = arguments.operands
-    let standardInput = TextSource(file: .standardInput, reading)
+    let standardInput = TextSource(file: .standardInput, reading, isDocument: areDocuments)
     if operands.isEmpty { return files.isEmpty ? [standardInput] : files }
     if !files.isEmpty { throw arguments.usage("a text and --file exclude each other") }
     if operands.count == 1 {
@@ -44,8 +44,12 @@ struct TextSource {
     return [TextSource(operands: operands)]
   }
 
-  static func files(_ arguments: ParsedArguments, _ reading: InputText.Reading) -> [TextSource] {
-    arguments.options.filter { $0.option == .file }.compactMap(\.text).map { TextSource(file: $0, reading) }
+  static func files(
+    _ arguments: ParsedArguments, _ reading: InputText.Reading, areDocuments: Bool = false
+  ) -> [TextSource] {
+    let files = arguments.options.filter { $0.option == .file }.compactMap(\.text)
+    if areDocuments { MarkdownDocument.tellIfUnsupported(for: files) }
+    return files.map { TextSource(file: $0, reading, isDocument: areDocuments) }
   }
 
   static let row = OptionRow(

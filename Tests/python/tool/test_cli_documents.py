@@ -1,6 +1,7 @@
-"""The documents of `bertqa answer` and `bertqa ask`: the text of pages, mail and Markdown, also from standard input."""
+"""The documents of the commands: the text of pages, mail and Markdown, also from standard input."""
 
 import gzip
+import json
 
 import pytest
 
@@ -60,6 +61,11 @@ def test_text_of_documents(tmp_path, name, content, text):
         check("-", text, input=content.encode())
         with path.open("rb") as file:
             check("-", text, input=None, stdin=file)
+    plain = tmp_path / "plain.txt"
+    plain.write_text(text)
+    for command in ["classify", "--json"], ["embed"]:
+        found, expected = (json.loads(run(*command, "-f", file)[0]) for file in (path, plain))
+        assert found | {"file": None} == expected | {"file": None}
     run("index", "--words-only", tmp_path / "x.db", path)
     assert "".join(text for (text,) in rows(tmp_path / "x.db", "SELECT text FROM passages")) == text.strip()
 
@@ -74,7 +80,12 @@ def test_a_mailbox_is_one_text(tmp_path):
     )
     output, errors = run("answer", "-q", QUESTION, "-q", "Which colour is the lamp?", inbox, code=3)
     assert output == f"{QUESTION}\tSmith\nWhich colour is the lamp?\tgreen\n"
-    assert errors == f"bertqa: {inbox}: message 2: does not begin with a header\n"
+    problem = f"bertqa: {inbox}: message 2: does not begin with a header\n"
+    assert errors == problem
+    output, errors = run("classify", "--file", inbox, code=3)
+    assert output and errors == problem
+    output, errors = run("embed", "--file", inbox, code=3)
+    assert output == "" and errors == problem + f"bertqa: {inbox}: part of it was not read\n"
 
 
 @pytest.mark.parametrize(

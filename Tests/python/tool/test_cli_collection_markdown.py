@@ -29,7 +29,10 @@ def test_answer_in_markdown(tmp_path):
         ("a&amp;b &lt;c&gt; &#8364;&#x20AC; &copy; &x; &#0;", "a&b <c> €€ &copy; &x; &#0;"),
         ("a<br>b <b>c</b>d <!-- e --> f < g", "a b cd  f < g"),
         ("<p align=center>\n<b>a</b><i>b</i> <!-- c\n--> d\n</p>\n\ne *f*", "ab \n d\n\n\ne f"),
-        ("<table><tr><td>a</td><td>b<br/>c&amp;&nbsp;d</td></tr>\n<script>e</script><p>f</table>", "a b c&\u00a0d \nf"),
+        (
+            "<table><tr><td>a</td><td>b<br/>c&amp;&nbsp;d</td></tr>\n<script>e</script><p>f</table>",
+            "a b c&\u00a0d \nf",
+        ),
         ("a\n\n<style>\nb\n\nc</style>\n<H1>d</H1><a href='e'>f</a>, g", "a\n\n\n\n\n\nd f, g"),
         ("Title\n=====\n\n## Two ##\n\ntext", "# Title\n\n\n## Two\n\ntext"),
         ("* a\n  b\n    + c\n\n3) d\n1) e\n\n- [x] f", "- a\nb\n  - c\n\n3) d\n4) e\n\n- [x] f"),

@@ -108,7 +108,7 @@ final class IndexRun {
       }
       writer.begin(path, status, settings: settings)
       try reading.read(source, to: writer) { note("\(path): \($0)") }
-      if source.isMarkdownWithMarks { hasMarkdownWithMarks = true }
+      if reading.isMarkdownWithMarks(source) { hasMarkdownWithMarks = true }
       try writer.endFile(hash: hash)
       if known == nil { summary.added += 1 } else { summary.changed += 1 }
     } catch {

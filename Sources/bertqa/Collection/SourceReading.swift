@@ -7,11 +7,17 @@ struct SourceReading {
   private let encoding: TextEncoding?
   private let format: RecordFormat?
   private let textField: ParsedOption?
+  private let textFormat: TextFormat
   private let idField: ParsedOption?
   private let titleField: ParsedOption?
   private let storedFields: [ParsedOption]
   /// By ending of a file's name, such as ".pdf": a shell command in which {} is the file.
   private let converters: [(ending: String, command: String)]
+
+  /// What the text of a record is.
+  private enum TextFormat: String, CaseIterable {
+    case text, html, markdown
+  }
 
   /// Larger records are not read.
   private static let largestRecord = 64 << 20
@@ -20,6 +26,10 @@ struct SourceReading {
     OptionRow(
       .textField, value: "FIELD", "field of a record's text; default text",
       detail: "JSON lines, CSV and TSV have records; each is a document."),
+    OptionRow(
+      .textFormat, value: "F", choices: TextFormat.allCases.map(\.rawValue),
+      "what a record's text is: {}; default text",
+      detail: "The text of HTML and Markdown is read as that of such files."),
     OptionRow(.idField, value: "FIELD", "field of a record's name; default: the number of its line"),
     OptionRow(
       .titleField, value: "FIELD", "field of a record's title; default: none",
@@ -40,6 +50,7 @@ struct SourceReading {
     encoding = try TextEncoding.given(arguments)
     format = try RecordFormat(arguments, among: RecordFormat.textNames)
     textField = arguments.last(.textField)
+    textFormat = try arguments.last(.textFormat)?.choice() ?? .text
     idField = arguments.last(.idField)
     titleField = arguments.last(.titleField)
     storedFields = arguments.options.filter { $0.option == .field }
@@ -64,6 +75,8 @@ struct SourceReading {
     } else if let format = format ?? Self.recordFormat(name) {
       let fields = ([textField, idField, titleField] + storedFields).map { $0?.string }
       meaning += " \(format) \(fields)"
+      if textFormat != .text { meaning += " \(textFormat)" }
+      if textFormat == .markdown, MarkdownDocument.isSupported { meaning += " without marks" }
     } else if MarkdownDocument.isMarkdown(name), MarkdownDocument.isSupported {
       meaning += " without marks"
     }
@@ -77,11 +90,15 @@ struct SourceReading {
     case converted(ArgumentText, command: String)
     case records(ArgumentText, RecordFormat)
     case document(DocumentFile)
+  }
 
-    /// True for Markdown that is read as plain text, because the library for it is not there.
-    var isMarkdownWithMarks: Bool {
-      if case .document(let file) = self { return file.form == .markdown && !MarkdownDocument.isSupported }
-      return false
+  /// True for Markdown that is read as plain text, because the library for it is not there.
+  func isMarkdownWithMarks(_ source: Source) -> Bool {
+    if MarkdownDocument.isSupported { return false }
+    return switch source {
+    case .converted: false
+    case .records: textFormat == .markdown
+    case .document(let file): file.form == .markdown
     }
   }
 
@@ -182,9 +199,22 @@ struct SourceReading {
           continue
         }
         if record.hasNoText { continue }
-        try writer.add(
-          text, name: name, title: title, fields: stored(fields), hasLines: false)
+        let storedFields = stored(fields)
+        try withText(of: text) { text throws(ToolError) in
+          try writer.add(text, name: name, title: title, fields: storedFields, hasLines: false)
+        }
       }
+    }
+  }
+
+  /// Calls the body with the text of a record's text.
+  private func withText(
+    of field: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) throws(ToolError) -> Void
+  ) throws(ToolError) {
+    switch textFormat {
+    case .html: try HTMLDocument(field, encoding: TextEncoding("UTF-8")).text.withElements(body)
+    case .markdown where MarkdownDocument.isSupported: try MarkdownDocument(field).text.withElements(body)
+    case .text, .markdown: try body(field)
     }
   }
 

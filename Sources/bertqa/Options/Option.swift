@@ -44,6 +44,7 @@ enum Option: String, CaseIterable {
   case aggregation
   case threshold
   case textField = "text-field"
+  case textFormat = "text-format"
   case labelField = "label-field"
   case groupField = "group-field"
   case format

@@ -12,7 +12,7 @@ from email.message import EmailMessage
 import pytest
 
 import bertqa
-from cli import environment, needs_gmime, run
+from cli import environment, needs_gmime, needs_libxml2, needs_md4c, run
 from indexed import ask, check_whole, rows
 
 
@@ -598,3 +598,23 @@ def test_a_converter_that_prints_more_than_fits_into_memory(tmp_path):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
     )[1]  # fmt: skip
     assert "not enough memory for" in errors
+
+
+@pytest.mark.parametrize(
+    "form, content, text",
+    [
+        ("text", "<p>The <b>lamp</b>&nbsp;is&lt;", "<p>The <b>lamp</b>&nbsp;is&lt;"),
+        pytest.param("html", "<p>The\n<b>lamp</b>&#32;is&lt;<li>ä", "The lamp is<\n\nä", marks=needs_libxml2),
+        pytest.param("markdown", "The **lamp** [is](x) ä\n\n* b", "The lamp is ä\n\n- b", marks=needs_md4c),
+    ],
+)
+def test_form_of_the_text_of_records(tmp_path, form, content, text):
+    """Records with another form of text are read again."""
+    path, records, table = tmp_path / "x.db", tmp_path / "a.jsonl", tmp_path / "a.csv"
+    records.write_text(json.dumps({"text": content}) + "\n")
+    table.write_text('text\n"' + content + '"\n')
+    command = ["index", "--words-only", path, records, table]
+    assert run(*command)[0].startswith("2 new")
+    read = run(*command, "--text-format", form)[0]
+    assert read.startswith("0 new, 0 changed" if form == "text" else "0 new, 2 changed")
+    assert rows(path, "SELECT text FROM passages") == [(text,)] * 2

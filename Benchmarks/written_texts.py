@@ -96,6 +96,8 @@ FORMS = [
     ("words divided at line ends", hyphenated, ".txt", None),
     ("curly quotes, no-break spaces, soft hyphens", typographic, ".txt", None),
     ("quoted mail", lambda text: wrapped(text, "> "), ".txt", None),
+    ("double-spaced", lambda text: wrapped(text).replace("\n", "\n\n"), ".txt", None),
+    ("lines that end in CR CR LF", lambda text: wrapped(text).replace("\n", "\r\r\n"), ".txt", None),
     ("Markdown of notes, as text", markdown, ".txt", None),
     ("Markdown of notes", markdown, ".md", None),
     ("Markdown with many links, as text", linked, ".txt", None),

@@ -26,114 +26,123 @@ extension SentenceFinder {
   }
 }
 
-/// A line without its indentation and the `>` of quoted mail. Reads at most `longest` bytes behind them.
-private struct Line {
-  private let text: TextBytes
-  private let start: Int
-  /// Before the line break or the limit.
-  let end: Int
-  private(set) var quotes = 0
+extension SentenceFinder {
+  /// A line without its indentation and the `>` of quoted mail. Reads at most `longest` bytes behind them.
+  struct Line {
+    private let text: TextBytes
+    private let start: Int
+    /// Before the line break or the limit.
+    let end: Int
+    private(set) var quotes = 0
 
-  /// Wrapped lines are seldom shorter.
-  static let wrapped = 50
-  private static let longest = 200
+    /// Wrapped lines are seldom shorter.
+    static let wrapped = 50
+    private static let longest = 200
 
-  init(_ text: TextBytes, from start: Int, limit: Int) {
-    self.text = text
-    var position = start == 0 ? min(text.bytes.byteOrderMarkSize, limit) : start
-    while position < limit, position - start < SentenceFinder.reach,
-      Self.isSpace(text[position]) || text[position] == UInt8(ascii: ">")
-    {
-      if text[position] == UInt8(ascii: ">") { quotes += 1 }
-      position += 1
-    }
-    self.start = position
-    let finder = SentenceFinder(text: text.bytes)
-    while position < limit, position - self.start < Self.longest, finder.lineBreakSize(at: position) == 0 {
-      position += 1
-    }
-    end = position
-  }
-
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-  var count: Int { end - start }
-
-  private var first: DecodedScalar { UTF8Codec.decode(text.bytes, at: min(start, text.count - 1)) }
-
-  var isLowercase: Bool { TextBytes.isLetter(text[start]) && text[start] & 0x20 != 0 }
-
-  // MARK: - Kinds of lines
-
-  /// Matches `-----`, `=====`, the `--` before a signature, an empty line of quoted mail, and the times of a subtitle.
-  var isRule: Bool {
-    var position = start
-    while position < end, text[position] != UInt8(ascii: ">") { position += 1 }
-    if position < end, position > start, text.has("--", at: position - 2) { return true }
-    return (start..<end).allSatisfy { Self.isSpace(text[$0]) || "=-*_~+".utf8.contains(text[$0]) }
-  }
-
-  /// A row of a table in Markdown or with drawn lines, and a line of a tree of files.
-  var isRow: Bool { text[start] == UInt8(ascii: "|") || LineMarks.isBoxDrawing(first.scalar) }
-
-  /// Matches `# Heading`.
-  var isHeading: Bool {
-    var position = start
-    while text[position] == UInt8(ascii: "#") { position += 1 }
-    return position > start && position - start <= 6 && text[position] == 0x20
-  }
-
-  var isBullet: Bool {
-    let first = first
-    return LineMarks.isBullet(first.scalar) && Self.isSpace(text[start + first.size])
-  }
-
-  /// True if both lines are of a comment in C, where each begins with an asterisk.
-  func isComment(before next: Line) -> Bool {
-    text[start] == UInt8(ascii: "*") && text[next.start] == UInt8(ascii: "*") && count >= Self.wrapped
-      && text[next.start + 2] & 0x20 != 0
-  }
-
-  /// Matches `1.`, `2.1.3.`, `II.`, `1)`, `a)`, `(a)`, `(iv)`.
-  var isNumbered: Bool {
-    var position = start
-    if text[position] == UInt8(ascii: "(") { position += 1 }
-    var first = position
-    while text.isAlphanumeric(position), position - first < 4 {
-      position += 1
-      if text[position] == UInt8(ascii: "."), text.isDigit(position - 1), text.isDigit(position + 1) {
+    init(_ text: TextBytes, from start: Int, limit: Int) {
+      self.text = text
+      var position = start == 0 ? min(text.bytes.byteOrderMarkSize, limit) : start
+      while position < limit, position - start < SentenceFinder.reach,
+        Self.isSpace(text[position]) || text[position] == UInt8(ascii: ">")
+      {
+        if text[position] == UInt8(ascii: ">") { quotes += 1 }
         position += 1
-        first = position
+      }
+      self.start = position
+      let finder = SentenceFinder(text: text.bytes)
+      while position < limit, position - self.start < Self.longest, finder.lineBreakSize(at: position) == 0 {
+        position += 1
+      }
+      end = position
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    var count: Int { end - start }
+
+    private var first: DecodedScalar { UTF8Codec.decode(text.bytes, at: min(start, text.count - 1)) }
+
+    var isLowercase: Bool { TextBytes.isLetter(text[start]) && text[start] & 0x20 != 0 }
+
+    // MARK: - Kinds of lines
+
+    /// True for none of these kinds.
+    var isProse: Bool {
+      quotes == 0 && !(isRule || isRow || isHeading || isBullet || isNumbered || hasKey || hasColumns)
+    }
+
+    /// Matches `-----`, `=====`, the `--` before a signature, an empty line of quoted mail, and the times of a subtitle.
+    var isRule: Bool {
+      var position = start
+      while position < end, text[position] != UInt8(ascii: ">") { position += 1 }
+      if position < end, position > start, text.has("--", at: position - 2) { return true }
+      return (start..<end).allSatisfy { Self.isSpace(text[$0]) || "=-*_~+".utf8.contains(text[$0]) }
+    }
+
+    /// A row of a table in Markdown or with drawn lines, and a line of a tree of files.
+    var isRow: Bool { text[start] == UInt8(ascii: "|") || LineMarks.isBoxDrawing(first.scalar) }
+
+    /// Matches `# Heading`.
+    var isHeading: Bool {
+      var position = start
+      while text[position] == UInt8(ascii: "#") { position += 1 }
+      return position > start && position - start <= 6 && text[position] == 0x20
+    }
+
+    var isBullet: Bool {
+      let first = first
+      return LineMarks.isBullet(first.scalar) && Self.isSpace(text[start + first.size])
+    }
+
+    /// True if both lines are of a comment in C, where each begins with an asterisk.
+    func isComment(before next: Line) -> Bool {
+      text[start] == UInt8(ascii: "*") && text[next.start] == UInt8(ascii: "*") && count >= Self.wrapped
+        && text[next.start + 2] & 0x20 != 0
+    }
+
+    /// Matches `1.`, `2.1.3.`, `II.`, `1)`, `a)`, `(a)`, `(iv)`.
+    var isNumbered: Bool {
+      var position = start
+      if text[position] == UInt8(ascii: "(") { position += 1 }
+      var first = position
+      while text.isAlphanumeric(position), position - first < 4 {
+        position += 1
+        if text[position] == UInt8(ascii: "."), text.isDigit(position - 1), text.isDigit(position + 1) {
+          position += 1
+          first = position
+        }
+      }
+      guard position > first, Self.isSpace(text[position + 1]) else { return false }
+      return text[position] == UInt8(ascii: ")")
+        || text[position] == UInt8(ascii: ".")
+          && (text.isDigit(position - 1) || (first..<position).allSatisfy { "IVX".utf8.contains(text[$0]) })
+    }
+
+    /// Matches `Date of birth: 1984`, `**Date:** 1984` and `Notes:`.
+    var hasKey: Bool {
+      var position = start
+      while position < end, position - start < 40, text[position] != UInt8(ascii: ":") {
+        if text[position] == UInt8(ascii: ".") && Self.isSpace(text[position + 1]) { return false }
+        position += 1
+      }
+      guard position > start, text[position] == UInt8(ascii: ":") else { return false }
+      repeat { position += 1 } while position < end && "*_".utf8.contains(text[position])
+      return position >= end || Self.isSpace(text[position])
+    }
+
+    /// True if a time of day begins the line or follows a date.
+    var hasTime: Bool {
+      (start..<min(end, start + 48)).contains {
+        guard text[$0] == UInt8(ascii: ":"), text.isDigit($0 - 1), text.isDigit($0 + 1) else { return false }
+        return $0 < start + 20 || text[$0 + 3] == UInt8(ascii: ":") && text.isDigit($0 + 4)
       }
     }
-    guard position > first, Self.isSpace(text[position + 1]) else { return false }
-    return text[position] == UInt8(ascii: ")")
-      || text[position] == UInt8(ascii: ".")
-        && (text.isDigit(position - 1) || (first..<position).allSatisfy { "IVX".utf8.contains(text[$0]) })
-  }
 
-  /// Matches `Date of birth: 1984`, `**Date:** 1984` and `Notes:`.
-  var hasKey: Bool {
-    var position = start
-    while position < end, position - start < 40, text[position] != UInt8(ascii: ":") {
-      if text[position] == UInt8(ascii: ".") && Self.isSpace(text[position + 1]) { return false }
-      position += 1
+    /// True if a tab or three spaces are between words.
+    var hasColumns: Bool {
+      (start + 1..<max(start + 1, end)).contains {
+        text[$0] == 0x09 || text.has("   ", at: $0) && $0 + 3 < end
+      }
     }
-    guard position > start, text[position] == UInt8(ascii: ":") else { return false }
-    repeat { position += 1 } while position < end && "*_".utf8.contains(text[position])
-    return position >= end || Self.isSpace(text[position])
-  }
-
-  /// True if a time of day begins the line or follows a date.
-  var hasTime: Bool {
-    (start..<min(end, start + 48)).contains {
-      guard text[$0] == UInt8(ascii: ":"), text.isDigit($0 - 1), text.isDigit($0 + 1) else { return false }
-      return $0 < start + 20 || text[$0 + 3] == UInt8(ascii: ":") && text.isDigit($0 + 4)
-    }
-  }
-
-  /// True if a tab or three spaces are between words.
-  var hasColumns: Bool {
-    (start + 1..<max(start + 1, end)).contains { text[$0] == 0x09 || text.has("   ", at: $0) && $0 + 3 < end }
   }
 }

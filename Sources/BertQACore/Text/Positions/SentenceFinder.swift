@@ -5,8 +5,9 @@
 /// - Those of ASCII and `…` do so only where the text ends, or where white space and then something other than a
 ///   lower-case letter or `,` `;` `:` follows.
 /// - A single `.` does not after an initial or abbreviation: `SentenceFinder+Abbreviations.swift`.
-/// - A blank line and U+2029 always end one; a single line break is a space like any other, except between the
-///   lines of lists, tables, forms and others: `SentenceFinder+Lines.swift`.
+/// - U+2029 ends one, and so does a blank line, except in double-spaced text: `SentenceFinder+DoubleSpacing.swift`.
+/// - A single line break is a space like any other, except between the lines of lists, tables, forms and others:
+///   `SentenceFinder+Lines.swift`.
 /// - Nothing further than `reach` bytes from the range is looked at: a longer sentence is cut at white
 ///   space there if possible, and never inside a character.
 struct SentenceFinder {
@@ -120,14 +121,15 @@ extension SentenceFinder {
   }
 
   /// Returns the end of the sentence that the text at `position` ends: after a run of terminators with its closing
-  /// marks, or before a blank line. Text from `limit` on is not read.
+  /// marks, or before a blank line. Text from `limit` on is not read, but by `continuation(afterBlankLineBehind:)`.
   /// - Parameter content: where the sentence begins.
   private func sentenceEnd(at position: Int, content: Int, limit: Int) -> Boundary {
     let first = UTF8Codec.decode(text, at: position)
     if Self.isLineBreak(first.scalar) {
-      if endsParagraph(position, limit: limit) || separatesLines(position, content: content, limit: limit) {
-        return .end(position)
+      if isBeforeBlankLine(position, limit: limit) {
+        return continuation(afterBlankLineBehind: position).map { .none(next: $0) } ?? .end(position)
       }
+      if separatesLines(position, content: content, limit: limit) { return .end(position) }
       return .none(next: position + lineBreakSize(at: position))
     }
     var end = position
@@ -175,7 +177,7 @@ extension SentenceFinder {
     return isPair ? 2 : unit.size
   }
 
-  private func isTerminator(_ unit: DecodedScalar, at position: Int) -> Bool {
+  func isTerminator(_ unit: DecodedScalar, at position: Int) -> Bool {
     switch unit.scalar {
     case 0x21, 0x2E, 0x3F, 0x2026: return true
     // Khmer's, which the Unicode of Swift 6.0 does not list.
@@ -212,20 +214,24 @@ extension SentenceFinder {
     return unit.scalar > 0x3000 && (category == .openPunctuation || category == .initialPunctuation)
   }
 
-  /// True if the text between two words has a blank line. Only its first part is searched.
+  /// True if the text between two words has a blank line that ends a sentence. Only its first part is searched.
   func hasBlankLine(in range: Range<Int>) -> Bool {
     let limit = min(range.upperBound, range.lowerBound + CallPoll.textInterval)
     var position = range.lowerBound
     while position < limit {
       let unit = UTF8Codec.decode(text, at: position)
-      if Self.isLineBreak(unit.scalar), endsParagraph(position, limit: limit) { return true }
+      if Self.isLineBreak(unit.scalar), isBeforeBlankLine(position, limit: limit) {
+        guard let next = continuation(afterBlankLineBehind: position) else { return true }
+        position = next
+        continue
+      }
       position += unit.size
     }
     return false
   }
 
   /// True for a paragraph separator, and for a line break before a blank line.
-  private func endsParagraph(_ lineBreak: Int, limit: Int) -> Bool {
+  private func isBeforeBlankLine(_ lineBreak: Int, limit: Int) -> Bool {
     if UTF8Codec.decode(text, at: lineBreak).scalar == 0x2029 { return true }
     var next = lineBreak + lineBreakSize(at: lineBreak)
     while next < limit {
@@ -262,7 +268,7 @@ extension SentenceFinder {
     return end
   }
 
-  private func isCloser(_ unit: DecodedScalar, at position: Int, limit: Int) -> Bool {
+  func isCloser(_ unit: DecodedScalar, at position: Int, limit: Int) -> Bool {
     switch unit.scalar {
     case 0x22, 0x27, 0x29, 0x5D, 0x7D: return true  // " ' ) ] }
     case 0x2A, 0x5F, 0x60: return true  // Markdown's * _ `
@@ -325,7 +331,7 @@ extension SentenceFinder {
   }
 
   /// True if a word begins in lower case and continues in it: iPhone begins a sentence.
-  private func isLowercase(at position: Int, limit: Int) -> Bool {
+  func isLowercase(at position: Int, limit: Int) -> Bool {
     guard position < limit else { return false }
     let first = UTF8Codec.decode(text, at: position)
     // Georgian sentences begin with letters that Unicode classifies as lower case.

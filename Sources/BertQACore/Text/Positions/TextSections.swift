@@ -156,17 +156,17 @@ private struct BoundaryMarks {
 
   mutating func markLines(of text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor?) throws(BertQAError) {
     token = 0
+    let finder = SentenceFinder(text: text)
     var poll = TextPoll(monitor)
     var isBehindBlank = true
     var headings = 0
     var line = try TextLine(from: 0, in: text, &poll)
     while line.start < text.count {
       let next = try TextLine(from: line.next, in: text, &poll)
-      if line.isBlank {
-        isBehindBlank = true
-      } else {
+      if !line.isBlank {
+        let isBeforeBlank = next.isBlank && finder.continuation(afterBlankLineBehind: line.end) == nil
         let isUnderline = headings > 0 && line.isUnderline(in: text)
-        let isHeading = line.isHeading(isAlone: isBehindBlank && next.isBlank, before: next, in: text)
+        let isHeading = line.isHeading(isAlone: isBehindBlank && isBeforeBlank, before: next, in: text)
         if headings > 0, headings < Self.mostHeadings {
           mark(.lineBelowHeading, at: line.content)
         } else {
@@ -174,7 +174,7 @@ private struct BoundaryMarks {
           headings = 0
         }
         headings = isHeading ? headings + 1 : isUnderline ? headings : 0
-        isBehindBlank = false
+        isBehindBlank = isBeforeBlank
       }
       line = next
     }

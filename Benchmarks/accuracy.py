@@ -1,6 +1,6 @@
 """EM and F1 of a model through the library, by SQuAD's official definition: one table for all sets.
 
-usage: accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--isa I] [--limit N] [--json FILE]
+usage: accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--isa I] [--limit N] [--unmarked] [--json FILE]
 
 DATA has one question a line: {"context", "question", "answers": [{"text"}, ...], "source"}; no answers mean that the
 question cannot be answered. EM and F1 are those of SQuAD 1.1: a span is always given, and only answerable questions
@@ -177,10 +177,14 @@ def main():
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--isa", default="auto")
     parser.add_argument("--limit", type=int, help="only this many questions of each file")
+    parser.add_argument("--unmarked", action="store_true", help="ask without the question mark at the end")
     parser.add_argument("--json", help="write each question's prediction here, one a line")
     arguments = parser.parse_args()
 
     files = [(path, read(path, arguments.limit)) for path in arguments.data]
+    if arguments.unmarked:
+        for question in itertools.chain.from_iterable(questions for _, questions in files):
+            question["question"] = question["question"].rstrip("? ")
     with bertqa.Context(arguments.model, precision=arguments.precision, isa=arguments.isa) as context:
         info = context.info
         sets = [(path.rsplit("/", 1)[-1].removesuffix(".jsonl"), measured(context, questions))

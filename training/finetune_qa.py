@@ -87,6 +87,11 @@ def parsed(argv=None):
         "--teacher", nargs="*", default=[], metavar="DIR",
         help="distil the mean of these models' logits; models with the same word pieces"
     )  # fmt: skip
+    parser.add_argument(
+        "--other-marks", type=float, default=0.0, metavar="SHARE",
+        help="of the questions that are read without their question mark, or with one if they have none; teachers read "
+        "them as they are"
+    )  # fmt: skip
     parser.add_argument("--teacher-share", type=float, default=0.7)
     parser.add_argument("--teacher-temperature", type=float, default=2.0)
     parser.add_argument(
@@ -131,6 +136,7 @@ def train(arguments) -> bool:
     """Returns False if the run was stopped before its end."""
     import torch
 
+    from common.models import load_tokenizer
     from qa.training import Run
 
     if arguments.threads:
@@ -148,7 +154,11 @@ def train(arguments) -> bool:
         file=sys.stderr,
     )
     print(f"{len(order)} windows, {len(batches)} steps, {100 * padding:.1f} % padding", file=sys.stderr)
-    return Run(arguments, windows, batches, arguments.length_multiple).train()
+    read = windows
+    if arguments.other_marks:
+        mark = load_tokenizer(arguments.init).encode("it?", add_special_tokens=False).ids[-1]
+        read = windows.with_other_marks(arguments.other_marks, mark, arguments.seed)
+    return Run(arguments, read, batches, arguments.length_multiple, windows).train()
 
 
 def batches_of(order, windows, arguments):

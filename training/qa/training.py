@@ -90,8 +90,10 @@ def utc_now():
 class Run:
     """A training run in a directory of its own."""
 
-    def __init__(self, arguments, windows, batches, multiple: int):
+    def __init__(self, arguments, windows, batches, multiple: int, taught=None):
+        """taught: the windows that the teachers read; default: the same. They differ in their questions at most."""
         self.arguments, self.windows, self.batches, self.multiple = arguments, windows, batches, multiple
+        self.taught = taught or windows
         self.directory = arguments.state
         self.device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
         torch.manual_seed(arguments.seed)
@@ -132,7 +134,7 @@ class Run:
         self._resume()
         if self.arguments.teacher:
             used = np.concatenate([batch.ravel() for batch in self.batches])
-            self.teacher = teacher_logits(self.arguments, self.windows, used, self.device, self._teacher)
+            self.teacher = teacher_logits(self.arguments, self.taught, used, self.device, self._teacher)
             self.began = utc_now()
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "stopped", True))
         self.model.train()

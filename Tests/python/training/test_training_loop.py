@@ -381,3 +381,30 @@ def test_labels_point_at_the_answer(trainer, tmp_path):
             assert ids[index, starts[index] : ends[index] + 1].tolist() == answer
             assert candidates[index, starts[index]] and types[index, ends[index]] == 1
     assert (starts > 0).sum() >= 8
+
+
+def test_questions_with_other_marks(trainer):
+    """Only the question changes; teachers read it as it is."""
+    from common.models import load_tokenizer
+
+    train, Windows = trainer
+    state = train("run", "--deadline", "2020-01-01T00:00")
+    held = Windows.load(str(next(state.glob("windows-*.npz"))))
+    mark = load_tokenizer(str(FIXTURES / "tiny-bert")).token_to_id("?")
+    other = held.with_other_marks(1, mark, seed=1)
+    for index in range(len(held)):
+        ids, _, candidates, *labels = held.batch([index], 1)
+        other_ids, _, other_candidates, *other_labels = other.batch([index], 1)
+        place = ids[0].tolist().index(mark)
+        assert other_ids[0].tolist() == ids[0, :place].tolist() + ids[0, place + 1 :].tolist()
+        assert other_candidates.sum() == candidates.sum()
+        assert other_labels == [label - (label > 0).long() for label in labels]
+        assert held.with_other_marks(0, mark, seed=1).batch([index], 1)[0].tolist() == ids.tolist()
+        assert other.with_other_marks(1, mark, seed=2).batch([index], 1)[0].tolist() == ids.tolist()
+    assert set((held.with_other_marks(0.5, mark, seed=1).lengths - held.lengths).tolist()) == {-1, 0}
+
+    options = "--dropout", "0", "--teacher", str(FIXTURES / "tiny-bert"), "--teacher-share", "1"
+    first, second = (
+        log(train(name, *options, "--other-marks", share))[0] for name, share in [("a", "0"), ("b", "1")]
+    )
+    assert first["loss"] < second["loss"]

@@ -74,9 +74,10 @@ import Testing
     #expect(Self.hasBlankLine(Self.line + rest))
   }
 
-  @Test(arguments: ["A line before it\n\(line)", "A short line", String(repeating: line, count: 3)])
-  func theyDoAfterOtherLines(_ line: String) {
-    #expect(Self.hasBlankLine("\(line)\n\nby Ann"))
+  @Test func theyDoAfterOtherLines() {
+    for line in ["A line before it\n\(Self.line)", "A short line", String(repeating: Self.line, count: 3)] {
+      #expect(Self.hasBlankLine("\(line)\n\nby Ann"))
+    }
   }
 
   @Test func headlinesAreApart() throws {

@@ -158,7 +158,7 @@ def train(arguments) -> bool:
     if arguments.other_marks:
         mark = load_tokenizer(arguments.init).encode("it?", add_special_tokens=False).ids[-1]
         read = windows.with_other_marks(arguments.other_marks, mark, arguments.seed)
-    return Run(arguments, read, batches, arguments.length_multiple, windows).train()
+    return Run(arguments, read, windows, batches, arguments.length_multiple).train()
 
 
 def batches_of(order, windows, arguments):

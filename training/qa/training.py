@@ -90,10 +90,10 @@ def utc_now():
 class Run:
     """A training run in a directory of its own."""
 
-    def __init__(self, arguments, windows, batches, multiple: int, taught=None):
-        """taught: the windows that the teachers read; default: the same. They differ in their questions at most."""
+    def __init__(self, arguments, windows, taught, batches, multiple: int):
+        """taught: the windows as the teachers read them, which differ in their questions at most."""
         self.arguments, self.windows, self.batches, self.multiple = arguments, windows, batches, multiple
-        self.taught = taught or windows
+        self.taught = taught
         self.directory = arguments.state
         self.device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
         torch.manual_seed(arguments.seed)

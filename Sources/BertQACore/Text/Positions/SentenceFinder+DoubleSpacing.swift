@@ -14,26 +14,20 @@ extension SentenceFinder {
     else {
       return nil
     }
-    return next.isLowercase || hasContinuation(before: line) || hasContinuation(behind: next)
-      ? next.content : nil
+    let isDoubleSpaced =
+      next.isLowercase || hasContinuation(from: line, forward: false)
+      || hasContinuation(from: next, forward: true)
+    return isDoubleSpaced ? next.content : nil
   }
 
-  private func hasContinuation(before last: SpacedLine) -> Bool {
-    var line = last
-    for _ in 0..<Self.neighbours {
-      guard let previous = line.previous else { return false }
-      if line.isLowercase, line.mayContinue(previous) { return true }
-      line = previous
-    }
-    return false
-  }
-
-  private func hasContinuation(behind first: SpacedLine) -> Bool {
+  /// - Parameter forward: false looks at the lines before the first.
+  private func hasContinuation(from first: SpacedLine, forward: Bool) -> Bool {
     var line = first
     for _ in 0..<Self.neighbours {
-      guard let next = line.next else { return false }
-      if next.isLowercase, next.mayContinue(line) { return true }
-      line = next
+      guard let other = forward ? line.next : line.previous else { return false }
+      let (earlier, later) = forward ? (line, other) : (other, line)
+      if later.isLowercase, later.mayContinue(earlier) { return true }
+      line = other
     }
     return false
   }

@@ -66,7 +66,7 @@ extension SentenceFinder {
 
     // MARK: - Kinds of lines
 
-    /// True for none of these kinds.
+    /// True for a line of plain text: no item, row, heading, rule, field of a form or quotation.
     var isProse: Bool {
       quotes == 0 && !(isRule || isRow || isHeading || isBullet || isNumbered || hasKey || hasColumns)
     }

@@ -4,6 +4,7 @@ import Glibc
 enum PythonModule {
   /// Replaces this process with 'python3 -m module'. Returns only on failure.
   /// - Parameters:
+  ///   - words: the module's arguments.
   ///   - option: the option that needs it.
   ///   - advice: what to do without Python; added to the message.
   static func run(_ module: String, _ words: [ArgumentText], for option: Option, advice: String) -> ToolError

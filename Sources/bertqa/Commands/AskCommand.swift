@@ -30,7 +30,7 @@ struct AskCommand: Command {
             .browser, "show the FILEs or the collection as a page in the browser; needs the Python package",
             detail:
               "'python3 -m bertqa.demo' serves the page, on this machine only. Of the other options, only "
-              + "--model and --embed-model have an effect."),
+              + "--model, --embed-model, --encoding and --force have an effect."),
           TextSource.encodingRow, TextSource.forceRow,
         ] + AnswerOptions.choosingRows.filter { $0.option != .topK } + [ModelChoice.row()]
           + ModelChoice.runRows),
@@ -82,19 +82,39 @@ struct AskCommand: Command {
   private let question: String?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
-    if arguments.has(.browser) {
-      var words: [ArgumentText] = [ArgumentText(literal: "--browser")]
-      if let model = arguments.last(.model)?.text {
-        words += [ArgumentText(literal: "--answer-model"), model]
-      }
-      if let model = arguments.last(.embedModel)?.text {
-        words += [ArgumentText(literal: "--embed-model"), model]
-      }
-      throw PythonModule.run(
-        "bertqa.demo", words + [ArgumentText(literal: "--")] + arguments.operands, for: .browser,
-        advice: "; without --browser the terminal serves as well")
-    }
+    if arguments.has(.browser) { throw try browse(arguments) }
     return try AskCommand(arguments).run(to: output)
+  }
+
+  /// Shows the files as a page. Returns only on failure. The page reads texts from descriptors, and opens databases.
+  private static func browse(_ arguments: ParsedArguments) throws(ToolError) -> ToolError {
+    var words: [ArgumentText] = [ArgumentText(literal: "--browser")]
+    if let model = arguments.last(.model)?.text {
+      words += [ArgumentText(literal: "--answer-model"), model]
+    }
+    if let model = arguments.last(.embedModel)?.text {
+      words += [ArgumentText(literal: "--embed-model"), model]
+    }
+    var descriptors: [String] = []
+    let reading = try InputText.Reading(arguments)
+    MarkdownDocument.tellIfUnsupported(for: arguments.operands)
+    for file in arguments.operands {
+      if !arguments.has(.force), DatabaseCorpus.isDatabase(file) {
+        descriptors.append("-")
+        continue
+      }
+      let text = try DocumentFile(file).text(reading)
+      let descriptor = try FileWriting.temporary { write throws(ToolError) in
+        try write(UnsafeRawBufferPointer(text.bytes))
+      }
+      descriptors.append("\(descriptor)")
+    }
+    if !descriptors.isEmpty {
+      words.append(ArgumentText(copying: "--texts=" + descriptors.joined(separator: ",")))
+    }
+    return PythonModule.run(
+      "bertqa.demo", words + [ArgumentText(literal: "--")] + arguments.operands, for: .browser,
+      advice: "; without --browser the terminal serves as well")
   }
 
   private init(_ arguments: ParsedArguments) throws(ToolError) {

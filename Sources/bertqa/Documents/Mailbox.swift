@@ -175,21 +175,15 @@ final class Mailbox {
     if input.isVerbatim, input.isRegularFile, input.descriptor != STDIN_FILENO {
       return try copy(input.descriptor, input.shown)
     }
-    guard let file = tmpfile() else { throw ToolError.system("cannot make a temporary file", errno) }
-    defer { fclose(file) }
     let buffer = ByteBuffer()
     try buffer.reserve(1 << 16)
-    while true {
-      let count = try input.read(into: buffer.rawRoom)
-      if count == 0 { break }
-      guard fwrite(buffer.rawRoom.baseAddress, 1, count, file) == count else {
-        throw FileWriting.failed("a temporary file", errno)
+    return try FileWriting.temporary { write throws(ToolError) in
+      while true {
+        let count = try input.read(into: buffer.rawRoom)
+        if count == 0 { break }
+        try write(UnsafeRawBufferPointer(rebasing: buffer.rawRoom[..<count]))
       }
     }
-    guard fflush(file) == 0, fseek(file, 0, SEEK_SET) == 0 else {
-      throw FileWriting.failed("a temporary file", errno)
-    }
-    return try copy(fileno(file), input.shown)
   }
 }
 

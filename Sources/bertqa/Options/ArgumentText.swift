@@ -2,7 +2,7 @@ import Glibc
 
 /// A command-line argument as bytes. A file name need not be valid UTF-8.
 struct ArgumentText: @unchecked Sendable {  // the bytes never change
-  /// Points into `argv`, which lives as long as the process.
+  /// Lives as long as the process.
   let pointer: UnsafePointer<CChar>
 
   static let standardInput = ArgumentText(literal: "-")
@@ -12,6 +12,9 @@ struct ArgumentText: @unchecked Sendable {  // the bytes never change
   init(literal: StaticString) {
     pointer = UnsafeRawPointer(literal.utf8Start).assumingMemoryBound(to: CChar.self)
   }
+
+  /// An argument for another program.
+  init(copying text: String) { pointer = UnsafePointer(strdup(text)) }
 
   var bytes: UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(

@@ -20,6 +20,25 @@ enum FileWriting {
     return 0
   }
 
+  /// Returns a descriptor at the beginning of a new file without a name. The file is gone when its last descriptor is
+  /// closed. Started programs inherit the descriptor.
+  /// - Parameter fill: calls the function that it is given with the contents, in parts.
+  static func temporary(
+    _ fill: ((UnsafeRawBufferPointer) throws(ToolError) -> Void) throws(ToolError) -> Void
+  ) throws(ToolError) -> Int32 {
+    guard let file = tmpfile() else { throw ToolError.system("cannot make a temporary file", errno) }
+    defer { fclose(file) }
+    try fill { bytes throws(ToolError) in
+      let number = write(bytes, to: fileno(file))
+      if number != 0 { throw failed("a temporary file", number) }
+    }
+    let descriptor = dup(fileno(file))
+    guard descriptor >= 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+      throw failed("a temporary file", errno)
+    }
+    return descriptor
+  }
+
   /// Replaces the file at `path` atomically: readers see the old contents or the new. Special files, and the
   /// files of standard output and error, are written to instead.
   static func replace(_ path: String, with text: String) throws(ToolError) {

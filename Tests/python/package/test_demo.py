@@ -19,6 +19,7 @@ from bertqa.demo import _server
 from bertqa.demo._server import Server
 from bertqa.demo._tasks import LAST_TEXT, Tasks, candidate_questions
 from conftest import FIXTURES
+from demo_page import asked_documents
 from filtering import wait_for
 from samples import ANSWER, FOX, WHO
 
@@ -346,30 +347,6 @@ def test_a_program_that_cannot_begin():
     assert ended.stderr.startswith("bertqa.demo: cannot load libbertqa (nowhere") and ended.stderr.count("\n") == 1
 
 
-def asked_documents(process):
-    """Returns the names and texts of the documents that a program serves, and ends it."""
-    url = process.stdout.readline().strip()
-    port, key = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]+)/", url).groups()
-    connection = http.client.HTTPConnection("127.0.0.1", int(port))
-    connection.request("GET", f"/{key}/")
-    token = re.search(r'name="token" content="([^"]+)"', connection.getresponse().read().decode())[1]
-
-    def value(name, **request):
-        headers = {
-            "Origin": f"http://127.0.0.1:{port}",
-            "Content-Type": "application/json",
-            "X-Bertqa-Token": token,
-        }
-        connection.request("POST", f"/{key}/{name}", json.dumps({"page": "x", **request}), headers)
-        return json.loads(connection.getresponse().read())
-
-    names = value("documents")["names"]
-    found = [(name, value("document", index=index)["text"]) for index, name in enumerate(names)]
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0
-    return found
-
-
 def test_pipes_and_equal_names(tmp_path):
     """A pipe has its text only once. Files of the same name are told apart by their paths."""
     text = "".join(f"Box {number} holds {number * 7} screws.\n" for number in range(1000))
@@ -390,6 +367,20 @@ def test_pipes_and_equal_names(tmp_path):
         assert asked_documents(process) == [
             ("Standard input", text), (str(read), text), ("a/notes.txt", "a"), ("b/notes.txt", "b"),
         ]  # fmt: skip
+
+
+def test_texts_of_a_program_that_has_read_the_files(tmp_path):
+    (tmp_path / "notes.txt").write_text("raw")
+    read, write = os.pipe()
+    process = subprocess.Popen(
+        [*MAIN, f"--texts={read},-", "page.html", "notes.txt"], cwd=tmp_path, pass_fds=[read], text=True,
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    os.close(read)
+    with process:
+        with open(write, "w") as pipe:
+            pipe.write("read")
+        assert asked_documents(process) == [("page.html", "read"), ("notes.txt", "raw")]
 
 
 def test_a_browser_that_ends_before_the_page(tmp_path):

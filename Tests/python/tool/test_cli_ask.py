@@ -1,6 +1,7 @@
 """`bertqa ask`: by a person at a terminal, through a pipe, of a database; and the page in the browser."""
 
 import fcntl
+import gzip
 import os
 import pty
 import re
@@ -9,12 +10,12 @@ import sqlite3
 import struct
 import subprocess
 import termios
-import urllib.request
 
 import pytest
 
 from cli import APOLLO, FOX, HIGHLIGHT, environment, needs_library, needs_libxml2, run
 from conftest import PACKAGE, ROOT, TOOL
+from demo_page import asked_documents
 from samples import WHO
 
 TEXT = """The quick brown fox jumps over the lethargic dog. It was in May.
@@ -368,19 +369,36 @@ def test_without_sqlite_there_is_a_message(tmp_path):
 # The page
 
 
-def test_the_browser_page_is_started(text):
+@needs_libxml2
+def test_the_browser_page_has_the_texts_as_answer_reads_them(tmp_path):
+    page, letter = tmp_path / "page.html", tmp_path / "letter.txt.gz"
+    page.write_text("<title>T</title><p>Zo&euml; cleaned the <b>fan</b>.")
+    letter.write_bytes(gzip.compress("Zo\u00eb came.".encode("latin-1")))
     process = subprocess.Popen(
-        [TOOL, "ask", "--browser", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [TOOL, "ask", "--browser", "--encoding", "latin1", "--", page, "-", letter], text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         env=environment(BROWSER="true", PYTHONPATH=str(PACKAGE), PYTHONUNBUFFERED="1"),
     )  # fmt: skip
-    try:
-        url = process.stdout.readline().decode().strip()
-        assert url.startswith("http://127.0.0.1:"), process.stderr.read()
-        with urllib.request.urlopen(url, timeout=60) as page:
-            assert page.status == 200 and b"<html" in page.read()
-    finally:
-        process.terminate()
-        process.communicate(timeout=60)
+    with process:
+        process.stdin.write("It rained.")
+        process.stdin.close()
+        assert asked_documents(process) == [
+            ("page.html", "Zo\u00eb cleaned the fan."),
+            ("Standard input", "It rained."),
+            ("letter.txt.gz", "Zo\u00eb came."),
+        ]
+
+
+def test_the_browser_page_opens_databases(text, tmp_path):
+    path, python = tmp_path / "notes.db", tmp_path / "python3"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE t (x)")
+    python.write_text('#!/bin/sh\ncase $1 in -m) echo "$@";; esac\n')
+    python.chmod(0o755)
+    output = run("ask", "--browser", path, text, env=environment(PATH=f"{tmp_path}:/bin:/usr/bin"))[0]
+    assert re.fullmatch(rf"-m bertqa.demo --browser --texts=-,\d+ -- {path} {text}\n", output)
+    output = run("ask", "--browser", env=environment(PATH=f"{tmp_path}:/bin:/usr/bin"))[0]
+    assert output == "-m bertqa.demo --browser --\n"
 
 
 @pytest.mark.parametrize("option", ["--model", "--embed-model"])

@@ -1,6 +1,7 @@
 """python -m bertqa.demo: prints the page's address and serves it until Ctrl-C."""
 
 import argparse
+import itertools
 import os
 import pathlib
 import signal
@@ -26,13 +27,18 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser.add_argument(
         "files", metavar="FILE", nargs="*", help="a text in UTF-8, or a collection, to ask; -: standard input"
     )
+    parser.add_argument(
+        "--texts", metavar="FD,...", type=_descriptors, default=[],
+        help="descriptors of the FILEs' texts, for a program that has read them; -: the FILE is read",
+    )  # fmt: skip
     parser.add_argument("--port", type=_port, default=0, help="of 127.0.0.1; default: any that is free")
     parser.add_argument("--browser", action="store_true", help="open the page in the browser")
     for task in Tasks.TASKS:
         parser.add_argument(f"--{task}-model", metavar="DIR", help="default: the package's own")
     given = parser.parse_args(arguments)
     try:
-        documents = [_document(path) for path in given.files]
+        pairs = itertools.zip_longest(given.files, given.texts)
+        documents = [_document(path, descriptor) for path, descriptor in pairs]
         names = [name for name, _ in documents]
         documents = [
             (path if names.count(name) > 1 else name, text) for path, (name, text) in zip(given.files, documents)
@@ -63,13 +69,17 @@ def main(arguments: Optional[List[str]] = None) -> int:
     return 0
 
 
-def _document(path: str) -> "Tuple[str, Union[str, pathlib.Path]]":
-    """Returns a file's name and its text, or its path if it is a collection."""
-    is_input = path == "-"
+def _document(path: str, descriptor: Optional[int] = None) -> "Tuple[str, Union[str, pathlib.Path]]":
+    """Returns a file's name and its text, or its path if it is a collection.
+
+    descriptor: of the text, if it is not the file's.
+    """
+    if path == "-" and descriptor is None:
+        descriptor = 0
     # It is opened once, because a pipe has its text only once.
-    with open(0 if is_input else path, "rb", closefd=not is_input) as file:
+    with open(path if descriptor is None else descriptor, "rb", closefd=descriptor != 0) as file:
         data = file.read(len(DATABASE))
-        if data == DATABASE and not is_input:
+        if data == DATABASE and descriptor is None:
             Collection(path).close()
             return os.path.basename(path), pathlib.Path(path)
         data += file.read(LARGEST + 1 - len(data))
@@ -79,7 +89,11 @@ def _document(path: str) -> "Tuple[str, Union[str, pathlib.Path]]":
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not a text in UTF-8: {error.reason} at byte {error.start}") from None
-    return "Standard input" if is_input else os.path.basename(path), text
+    return "Standard input" if path == "-" else os.path.basename(path), text
+
+
+def _descriptors(text: str) -> List[Optional[int]]:
+    return [None if number == "-" else int(number) for number in text.split(",")]
 
 
 def _port(text: str) -> int:

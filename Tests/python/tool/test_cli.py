@@ -79,10 +79,7 @@ def test_answers_a_file_and_standard_input():
 @pytest.mark.parametrize(
     "question, answer",
     [
-        (
-            "Who flew on Apollo 11?",
-            "Neil Armstrong, Michael Collins and Buzz Aldrin",
-        ),
+        ("Why was Apollo 13 aborted?", "an oxygen tank explosion"),
         ("What killed the crew of Apollo 1?", "cabin fire"),
         ("When was Skylab launched?", "1973"),
     ],

@@ -157,7 +157,7 @@ def make(database, *arguments):
         seconds, output = time.perf_counter() - begin, process.stdout.read()
         if process.returncode:
             sys.exit(process.returncode)
-    passages = int(output.split(";")[1].split()[0])
+    passages = int(re.search(r"passages: (\d+) read", output)[1])
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
         f"{passages} passages, {size} bytes in {seconds:.1f} s ({usage.ru_utime + usage.ru_stime:.1f} s of processors): "

@@ -37,8 +37,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
         parser.add_argument(f"--{task}-model", metavar="DIR", help="default: the package's own")
     given = parser.parse_args(arguments)
     try:
-        pairs = itertools.zip_longest(given.files, given.texts)
-        documents = [_document(path, descriptor) for path, descriptor in pairs]
+        descriptors = itertools.chain(given.texts, itertools.repeat(None))
+        documents = [_document(path, descriptor) for path, descriptor in zip(given.files, descriptors)]
         names = [name for name, _ in documents]
         documents = [
             (path if names.count(name) > 1 else name, text) for path, (name, text) in zip(given.files, documents)

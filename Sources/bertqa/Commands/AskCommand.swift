@@ -146,29 +146,33 @@ struct AskCommand: Command {
 
   private func run(to output: Output) throws(ToolError) -> ExitCode {
     // Errors of the files are reported before the model is loaded.
-    let corpus = try corpus()
+    let (corpus, isComplete) = try corpus()
     let context = try model.load()
     // Reports invalid options, or a model for another task, before the first question.
     try ofCore(Self.invocation) { () throws(BertQAError) in try context.validate(options) }
     let session = AskSession(
       context, corpus(context), options, limits, usesColor: Terminal.usesColor(color), form, to: output)
+    var isInteractive = false
     if let question {
       try session.ask(question)
-      return session.hasUnanswered ? .noAnswer : .done
+    } else {
+      let lines = LineReader(input: try questions())
+      try session.run(lines)
+      isInteractive = lines.isInteractive
     }
-    let lines = LineReader(input: try questions())
-    try session.run(lines)
-    return session.hasUnanswered && !lines.isInteractive ? .noAnswer : .done
+    if !isComplete { return .input }
+    return session.hasUnanswered && !isInteractive ? .noAnswer : .done
   }
 
-  /// Opens the database or reads the files. Returns what makes a corpus of them.
-  private func corpus() throws(ToolError) -> (Context) -> any Corpus {
+  /// Opens the database or reads the files. Returns what makes a corpus of them, and false if a part of a file could
+  /// not be read.
+  private func corpus() throws(ToolError) -> ((Context) -> any Corpus, isComplete: Bool) {
     if isDatabase {
       // A file among the question's words was meant as a file.
       if arguments.operands.dropFirst().contains(where: { FilePlace($0).kind == S_IFREG }) {
         throw arguments.usage("a database is asked alone")
       }
-      return try databaseCorpus()
+      return (try databaseCorpus(), true)
     }
     if files.contains(where: DatabaseCorpus.isDatabase), !arguments.has(.force) {
       throw arguments.usage("a database is asked alone")
@@ -176,10 +180,13 @@ struct AskCommand: Command {
     var texts: [AskedText] = []
     let reading = try InputText.Reading(arguments)
     MarkdownDocument.tellIfUnsupported(for: files)
+    var isComplete = true
     for file in files {
-      texts.append(AskedText(name: file.shownAsFile, try DocumentFile(file).text(reading)))
+      let text = try DocumentFile(file).text(reading)
+      isComplete = isComplete && text.isComplete
+      texts.append(AskedText(name: file.shownAsFile, text))
     }
-    return { FileCorpus(texts, $0) }
+    return ({ FileCorpus(texts, $0) }, isComplete)
   }
 
   private func databaseCorpus() throws(ToolError) -> (Context) -> any Corpus {

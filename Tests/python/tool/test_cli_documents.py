@@ -82,6 +82,8 @@ def test_a_mailbox_is_one_text(tmp_path):
     assert output == f"{QUESTION}\tSmith\nWhich colour is the lamp?\tgreen\n"
     problem = f"bertqa: {inbox}: message 2: does not begin with a header\n"
     assert errors == problem
+    output, errors = run("ask", inbox, input=f"{QUESTION}\n".encode(), code=3)
+    assert output.endswith("\tSmith\n") and errors == problem
     output, errors = run("classify", "--file", inbox, code=3)
     assert output and errors == problem
     output, errors = run("embed", "--file", inbox, code=3)

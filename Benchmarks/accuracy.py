@@ -1,6 +1,7 @@
 """EM and F1 of a model through the library, by SQuAD's official definition: one table for all sets.
 
-usage: accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--isa I] [--limit N] [--unmarked] [--json FILE]
+usage: accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--isa I] [--limit N] [--unmarked | --keywords]
+                   [--json FILE]
 
 DATA has one question a line: {"context", "question", "answers": [{"text"}, ...], "source"}; no answers mean that the
 question cannot be answered. EM and F1 are those of SQuAD 1.1: a span is always given, and only answerable questions
@@ -14,6 +15,7 @@ import collections
 import itertools
 import json
 import lzma
+import pathlib
 import re
 import string
 import sys
@@ -177,14 +179,23 @@ def main():
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--isa", default="auto")
     parser.add_argument("--limit", type=int, help="only this many questions of each file")
-    parser.add_argument("--unmarked", action="store_true", help="ask without the question mark at the end")
+    asked = parser.add_mutually_exclusive_group()
+    asked.add_argument("--unmarked", action="store_true", help="ask without the question mark at the end")
+    asked.add_argument("--keywords", action="store_true", help="ask without function words, too")
     parser.add_argument("--json", help="write each question's prediction here, one a line")
     arguments = parser.parse_args()
 
     files = [(path, read(path, arguments.limit)) for path in arguments.data]
-    if arguments.unmarked:
+    left_out = set()
+    if arguments.keywords:
+        sys.path.append(str(pathlib.Path(__file__).parent.parent / "training"))
+        from common.forms import FUNCTION_WORDS
+
+        left_out = set(FUNCTION_WORDS)
+    if arguments.unmarked or arguments.keywords:
         for question in itertools.chain.from_iterable(questions for _, questions in files):
-            question["question"] = question["question"].rstrip("? ")
+            text = question["question"].rstrip("? ")
+            question["question"] = " ".join(word for word in text.split() if word.lower() not in left_out) or text
     with bertqa.Context(arguments.model, precision=arguments.precision, isa=arguments.isa) as context:
         info = context.info
         sets = [(path.rsplit("/", 1)[-1].removesuffix(".jsonl"), measured(context, questions))

@@ -1,9 +1,10 @@
 """Precision, recall and F1 of entities, of exactly the right range and label, through the library.
 
-usage: entity_accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--threshold T]... [--json]
+usage: entity_accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--threshold T]... [--lines MARK] [--json]
 
 DATA has one object a line: {"text", "entities": [{"start", "end", "label"}], "source"}, ranges in code points. A line of
-the table for each source, and one for all; for each threshold: entities of a lower score are left out.
+the table for each source, and one for all; for each threshold: entities of a lower score are left out. With --lines, the
+texts are in lines of about 40 characters that begin with MARK, such as "> " or "[10:{}] ", with their number for {}.
 """
 
 import argparse
@@ -25,6 +26,21 @@ def read(paths):
             entities = [Entity(e["start"], e["end"], e["label"], 1.0) for e in record["entities"]]
             examples.append(Example(record["text"], entities, record.get("source", path)))
     return examples
+
+
+def in_lines(example, mark):
+    """The example in lines that begin with a mark."""
+    parts, moved = [mark.format(1)], [len(mark.format(1))]
+    line, length = 1, 0
+    for character in example.text:
+        length += 1
+        if character == " " and length > 40:
+            line, length = line + 1, 0
+            character = "\n" + mark.format(line)
+        parts.append(character)
+        moved.append(moved[-1] + len(character))
+    entities = [e._replace(start=moved[e.start], end=moved[e.end - 1] + 1) for e in example.entities]
+    return example._replace(text="".join(parts), entities=entities)
 
 
 def scores(examples, found, threshold=0.0):
@@ -61,9 +77,12 @@ def main():
     parser.add_argument("--model", help="default: the library's default model for entities")
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--threshold", type=float, action="append")
+    parser.add_argument("--lines", metavar="MARK")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     examples = read(arguments.data)
+    if arguments.lines is not None:
+        examples = [in_lines(example, arguments.lines) for example in examples]
     with bertqa.Context(arguments.model, task="entities", precision=arguments.precision) as context:
         found = found_by(context, examples)
     rows = [

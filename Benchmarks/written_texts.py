@@ -65,6 +65,20 @@ def page(text):
     return f"<!DOCTYPE html><title>A text</title><p>{text}</p>\n"
 
 
+def marked(mark):
+    """Makes lines that begin with a mark, which may have their number."""
+
+    def document(text):
+        return "".join(f"{mark.format(n)}{line}\n" for n, line in enumerate(wrapped(text).splitlines(), start=1))
+
+    return document
+
+
+def spoken(text):
+    """As a recogniser of speech writes it."""
+    return re.sub(r"[^\w\s'-]", "", text).lower()
+
+
 def time(seconds):
     return f"00:{seconds // 60:02}:{seconds % 60:02},000"
 
@@ -107,6 +121,11 @@ FORMS = [
     ("subtitles, as text", subtitles, ".srt", None),
     ("subtitles by sed", subtitles, ".srt", SPOKEN),
     ("LaTeX, as text", written("latex"), ".txt", None),
+    ("lower case without punctuation", spoken, ".txt", None),
+    ("lines of a log", marked("2026-05-03 10:{:02}:11 INFO  "), ".txt", None),
+    ("lines of a chat", marked("[10:{:02}] <ann> "), ".txt", None),
+    ("numbered lines", marked("{:4}  "), ".txt", None),
+    ("lines with a comment's mark", marked(";; "), ".txt", None),
     *(
         (f"{end} by pandoc", written(form), end, f"{end}=pandoc -t plain --wrap=none {{}}")
         for end, form in DOCUMENTS

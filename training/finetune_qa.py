@@ -92,6 +92,15 @@ def parsed(argv=None):
         help="of the questions that are read without their question mark, or with one if they have none; teachers read "
         "them as they are"
     )  # fmt: skip
+    parser.add_argument(
+        "--keywords", type=float, default=0.0, metavar="SHARE",
+        help="of the questions that are read without function words; teachers read them as they are"
+    )  # fmt: skip
+    parser.add_argument(
+        "--other-forms", type=float, default=0.0, metavar="SHARE",
+        help="of the windows that are read without punctuation, or with a mark before each line; teachers read them as "
+        "they are"
+    )  # fmt: skip
     parser.add_argument("--teacher-share", type=float, default=0.7)
     parser.add_argument("--teacher-temperature", type=float, default=2.0)
     parser.add_argument(
@@ -136,7 +145,6 @@ def train(arguments) -> bool:
     """Returns False if the run was stopped before its end."""
     import torch
 
-    from common.models import load_tokenizer
     from qa.training import Run
 
     if arguments.threads:
@@ -144,21 +152,33 @@ def train(arguments) -> bool:
     windows = prepared(arguments)
     weights = source_weights(arguments.weight, windows.sources)
     order = balanced_order(windows.sources, weights, arguments.passes, arguments.seed)
-    batches = batches_of(order, windows, arguments)
+    read, places = as_students_read(windows, arguments)
+    batches = batches_of(order, read, arguments)
     padding = 0.0
     if not arguments.packed:
-        read = [batch.ravel() for batch in batches]
-        padding = padding_share(read, windows.lengths.tolist(), arguments.length_multiple)
+        members = [batch.ravel() for batch in batches]
+        padding = padding_share(members, read.lengths.tolist(), arguments.length_multiple)
     print(
         balance.report(balance.balance((windows.sources[i], bool(windows.answerable[i])) for i in order)),
         file=sys.stderr,
     )
     print(f"{len(order)} windows, {len(batches)} steps, {100 * padding:.1f} % padding", file=sys.stderr)
-    read = windows
+    return Run(arguments, read, windows, places, batches, arguments.length_multiple).train()
+
+
+def as_students_read(windows, arguments):
+    """The windows in other forms, and the places of their tokens (forms.py); None if the passages are as they were."""
+    from common.models import load_tokenizer
+    from qa.forms import other_forms, other_marks
+
+    tokenizer = load_tokenizer(arguments.init)
     if arguments.other_marks:
-        mark = load_tokenizer(arguments.init).encode("it?", add_special_tokens=False).ids[-1]
-        read = windows.with_other_marks(arguments.other_marks, mark, arguments.seed)
-    return Run(arguments, read, windows, batches, arguments.length_multiple).train()
+        mark = tokenizer.encode("it?", add_special_tokens=False).ids[-1]
+        windows = other_marks(windows, arguments.other_marks, mark, arguments.seed)
+    if not arguments.other_forms and not arguments.keywords:
+        return windows, None
+    shares = arguments.other_forms, arguments.keywords
+    return other_forms(windows, tokenizer, *shares, arguments.max_length, arguments.seed)
 
 
 def batches_of(order, windows, arguments):

@@ -4,7 +4,7 @@ import os
 import sys
 from dataclasses import astuple
 from pathlib import Path
-from typing import List, Sequence
+from typing import List, Optional, Sequence
 
 import numpy as np
 import torch
@@ -34,6 +34,18 @@ class TeacherLogits:
         """f32 [2, batch, length]; -inf where no answer can begin or end."""
         values = self.values[:, self._places(indices, candidates)].float()
         return values.masked_fill_(~candidates, -torch.inf)
+
+    def at(self, places: Sequence[Optional[np.ndarray]], windows: Windows) -> "TeacherLogits":
+        """The logits for windows in other forms, by `other_forms`; -inf for what a form added."""
+        sizes = np.diff(np.append(self._offsets[self.used], self.values.shape[1]))
+        parts = []
+        for window, values in zip(self.used, self.values.split(sizes.tolist(), 1), strict=True):
+            if places[window] is not None:
+                order = torch.from_numpy(places[window]).to(values.device)
+                passage = values[:, 1:][:, order.clamp(min=0)].masked_fill(order < 0, -torch.inf)
+                values = torch.cat([values[:, :1], passage], 1)
+            parts.append(values)
+        return TeacherLogits(windows, self.used, torch.cat(parts, 1))
 
     def add(self, indices: Sequence[int], candidates, logits) -> None:
         self.values[:, self._places(indices, candidates)[candidates]] += logits[:, candidates].half()

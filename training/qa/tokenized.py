@@ -49,21 +49,6 @@ class Windows:
         with np.load(path) as arrays:
             return cls(arrays)
 
-    def with_other_marks(self, share: float, mark: int, seed: int) -> "Windows":
-        """Windows of which this share of the questions lack their last token if it is `mark`, or else have it.
-
-        A question of the greatest length stays as it is: it may be a part.
-        """
-        generator = np.random.default_rng(seed)
-        questions = np.split(self.arrays["question_ids"], self.arrays["question_offsets"][1:-1])
-        changed = generator.random(len(questions)) < share
-        others = []
-        for question, is_changed in zip(questions, changed, strict=True):
-            if is_changed and 1 < len(question) < MAX_QUESTION_LENGTH:
-                question = question[:-1] if question[-1] == mark else np.append(question, np.uint32(mark))
-            others.append(question)
-        return Windows({**self.arrays, **_flat("question", others)})
-
     def batch(self, indices: Sequence[int], multiple: int, device="cpu"):
         """Tensors [batch, length]: ids, token types, whether a token may begin or end an answer; starts, ends [batch]."""
         import torch
@@ -172,8 +157,8 @@ def tokenized(
     columns = np.array(table, np.int32).T
     return Windows(
         {
-            **_flat("question", questions),
-            **_flat("passage", [text.ids for text in encoded]),
+            **flat("question", questions),
+            **flat("passage", [text.ids for text in encoded]),
             **dict(zip(("questions", "passages", "firsts", "counts", "starts", "ends"), columns, strict=True)),
             "sources": np.array(sources, np.int32),
             "source_names": np.array(names),
@@ -183,7 +168,7 @@ def tokenized(
     )
 
 
-def _flat(name: str, texts: Sequence[List[int]]) -> Dict[str, np.ndarray]:
+def flat(name: str, texts: Sequence[List[int]]) -> Dict[str, np.ndarray]:
     lengths = [len(text) for text in texts]
     return {
         f"{name}_ids": np.array([token for text in texts for token in text], np.uint32),

@@ -90,10 +90,10 @@ def utc_now():
 class Run:
     """A training run in a directory of its own."""
 
-    def __init__(self, arguments, windows, taught, batches, multiple: int):
-        """taught: the windows as the teachers read them, which differ in their questions at most."""
+    def __init__(self, arguments, windows, taught, places, batches, multiple: int):
+        """taught: the windows as the teachers read them. places: of the tokens of `windows` in them, by other_forms."""
         self.arguments, self.windows, self.batches, self.multiple = arguments, windows, batches, multiple
-        self.taught = taught
+        self.taught, self.places = taught, places
         self.directory = arguments.state
         self.device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
         torch.manual_seed(arguments.seed)
@@ -135,6 +135,8 @@ class Run:
         if self.arguments.teacher:
             used = np.concatenate([batch.ravel() for batch in self.batches])
             self.teacher = teacher_logits(self.arguments, self.taught, used, self.device, self._teacher)
+            if self.places is not None:
+                self.teacher = self.teacher.at(self.places, self.windows)
             self.began = utc_now()
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "stopped", True))
         self.model.train()

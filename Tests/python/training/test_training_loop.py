@@ -14,60 +14,7 @@ import pytest
 import accuracy
 from common.checkpoints import latest_checkpoint, snapshots, step_of
 from conftest import FIXTURES
-from questions import question
-from samples import FOX
-
-
-@pytest.fixture
-def trainer(tmp_path):
-    """A function that trains a tiny model and returns the arguments' state directory."""
-    torch = pytest.importorskip("torch", reason="training/requirements.txt is not installed: no torch")
-    pytest.importorskip("transformers", reason="training/requirements.txt is not installed: no transformers")
-    import finetune_qa
-    from qa.tokenized import Windows
-
-    data = tmp_path / "data.jsonl"
-    with open(data, "w") as file:
-        for index in range(24):
-            text = f"{'So it was said. ' * (index % 5)}{FOX}"
-            start = text.index("The quick")
-            answers = [] if index % 3 == 0 else [("The quick brown fox", start)]
-            print(json.dumps({"context": text, "source": "foxes", **question(str(index), "Who jumps?", *answers)}),
-                  file=file)  # fmt: skip
-
-    def train(state, *more, stop=None):
-        arguments = finetune_qa.parsed([
-            "--data", str(data), "--init", str(FIXTURES / "tiny-bert"), "--state", str(tmp_path / state), "--cpu",
-            "--batch-tokens", "256", "--max-length", "64", "--overlap", "8", "--learning-rate", "1e-3",
-            "--warmup-steps", "2", "--log-steps", "1", "--snapshot-steps", "2", *more])  # fmt: skip
-        (tmp_path / state).mkdir(exist_ok=True)
-        if stop is None:
-            finetune_qa.train(arguments)
-            return tmp_path / state
-        from qa import training
-
-        step = training.Run._train_step
-
-        def stopping(self, rate):
-            loss = step(self, rate)
-            self.stopped = self.step == stop
-            return loss
-
-        training.Run._train_step = stopping
-        try:
-            finetune_qa.train(arguments)
-        finally:
-            training.Run._train_step = step
-        return tmp_path / state
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield train, Windows
-    torch.set_num_threads(threads)
-
-
-def log(state):
-    return [json.loads(line) for line in (state / "log.jsonl").read_text().splitlines()]
+from runs import log, trainer_fixture  # noqa: F401
 
 
 def test_a_stopped_run_goes_on_to_the_same_weights(trainer):
@@ -381,30 +328,3 @@ def test_labels_point_at_the_answer(trainer, tmp_path):
             assert ids[index, starts[index] : ends[index] + 1].tolist() == answer
             assert candidates[index, starts[index]] and types[index, ends[index]] == 1
     assert (starts > 0).sum() >= 8
-
-
-def test_questions_with_other_marks(trainer):
-    """Only the question changes; teachers read it as it is."""
-    from common.models import load_tokenizer
-
-    train, Windows = trainer
-    state = train("run", "--deadline", "2020-01-01T00:00")
-    held = Windows.load(str(next(state.glob("windows-*.npz"))))
-    mark = load_tokenizer(str(FIXTURES / "tiny-bert")).token_to_id("?")
-    other = held.with_other_marks(1, mark, seed=1)
-    for index in range(len(held)):
-        ids, _, candidates, *labels = held.batch([index], 1)
-        other_ids, _, other_candidates, *other_labels = other.batch([index], 1)
-        place = ids[0].tolist().index(mark)
-        assert other_ids[0].tolist() == ids[0, :place].tolist() + ids[0, place + 1 :].tolist()
-        assert other_candidates.sum() == candidates.sum()
-        assert other_labels == [label - (label > 0).long() for label in labels]
-        assert held.with_other_marks(0, mark, seed=1).batch([index], 1)[0].tolist() == ids.tolist()
-        assert other.with_other_marks(1, mark, seed=2).batch([index], 1)[0].tolist() == ids.tolist()
-    assert set((held.with_other_marks(0.5, mark, seed=1).lengths - held.lengths).tolist()) == {-1, 0}
-
-    options = "--dropout", "0", "--teacher", str(FIXTURES / "tiny-bert"), "--teacher-share", "1"
-    first, second = (
-        log(train(name, *options, "--other-marks", share))[0] for name, share in [("a", "0"), ("b", "1")]
-    )
-    assert first["loss"] < second["loss"]

@@ -20,7 +20,7 @@ def test_answer(context):
     assert answer.score == pytest.approx(answer.start_logit + answer.end_logit, abs=1e-5)
     assert answer.gap == pytest.approx(answer.score - result.null_score, abs=1e-5)
     assert result.gap == answer.gap > result.no_answer_threshold
-    assert result.no_answer_threshold == context.info.no_answer_threshold == pytest.approx(-0.66)
+    assert result.no_answer_threshold == context.info.no_answer_threshold == pytest.approx(-0.7)
     assert 0 < answer.probability < 1 and 0 < result.no_answer_probability < 1
     assert (result.window_count, result.skipped_window_count) == (1, 0)
     flags = result.is_impossible, result.is_question_truncated, result.is_question_empty, result.is_document_empty

@@ -189,7 +189,7 @@ def main():
     left_out = set()
     if arguments.keywords:
         sys.path.append(str(pathlib.Path(__file__).parent.parent / "training"))
-        from common.forms import FUNCTION_WORDS
+        from qa.forms import FUNCTION_WORDS
 
         left_out = set(FUNCTION_WORDS)
     if arguments.unmarked or arguments.keywords:

@@ -67,8 +67,7 @@ def test_questions_with_other_marks(trainer, windows, tokenizer):
     ],
 )
 def test_keywords(question, expected, tokenizer):
-    from common.forms import Pieces
-    from qa.forms import keywords
+    from qa.forms import Pieces, keywords
 
     found = keywords(tokens(tokenizer, question), Pieces(tokenizer))
     assert found.tolist() == tokens(tokenizer, expected).tolist()
@@ -84,7 +83,7 @@ def test_keywords(question, expected, tokenizer):
     ],
 )
 def test_text_without_punctuation(text, expected, tokenizer):
-    from common.forms import Pieces, without_punctuation
+    from qa.forms import Pieces, without_punctuation
 
     ids = tokens(tokenizer, text)
     assert ids[without_punctuation(ids, Pieces(tokenizer))].tolist() == tokens(tokenizer, expected).tolist()
@@ -93,7 +92,7 @@ def test_text_without_punctuation(text, expected, tokenizer):
 @pytest.mark.parametrize("seed", range(40))
 def test_lines_with_marks(seed, tokenizer):
     """Marks stand between words, also before the first; they differ in their numbers only."""
-    from common.forms import Pieces, with_line_marks
+    from qa.forms import Pieces, with_line_marks
 
     pieces = Pieces(tokenizer)
     text = tokens(tokenizer, "The quick brown fox jumps over the lethargic dog. So it was said. " * 4)
@@ -111,8 +110,7 @@ def test_lines_with_marks(seed, tokenizer):
 
 def test_windows_in_other_forms(windows, tokenizer):
     """Each token of the passage is the one at its place; the answer is what is left of it; no window is too long."""
-    from common.forms import Pieces
-    from qa.forms import other_forms
+    from qa.forms import Pieces, other_forms
 
     pieces = Pieces(tokenizer)
     unchanged, none = other_forms(windows, tokenizer, 0, 0, longest=64, seed=1)
@@ -177,7 +175,7 @@ def test_teachers_read_the_passage_as_it_is(trainer, windows, tokenizer):
 def test_forms_need_word_pieces(tokenizer):
     from tokenizers import Tokenizer, models
 
-    from common.forms import Pieces
+    from qa.forms import Pieces
 
     with pytest.raises(SystemExit, match="WordPiece"):
         Pieces(Tokenizer(models.BPE({"a": 0, "?": 1}, [])))

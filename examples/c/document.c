@@ -9,19 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a file. The caller frees the text; NULL with errno set on failure. */
+/* Reads a file or a pipe. The caller frees the text; NULL with errno set on failure. */
 static char *read_file(const char *path, size_t *length) {
   FILE *file = fopen(path, "rb");
   if (file == NULL) return NULL;
-  char *text = NULL;
-  long size;
-  if (fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) >= 0 && fseek(file, 0, SEEK_SET) == 0 &&
-      (text = malloc((size_t)size + 1)) != NULL) {
-    *length = fread(text, 1, (size_t)size, file);
-    if (ferror(file)) {
-      free(text);
-      text = NULL;
-    }
+  char *text = NULL, *larger;
+  size_t room = 1 << 16;
+  *length = 0;
+  while ((larger = realloc(text, room)) != NULL) {
+    text = larger;
+    *length += fread(text + *length, 1, room - *length, file);
+    if (*length < room) break;
+    room *= 2;
+  }
+  if (larger == NULL || ferror(file)) {
+    free(text);
+    text = NULL;
   }
   fclose(file);
   return text;

@@ -32,12 +32,15 @@ int main(int argc, char **argv) {
   for (ssize_t length; (length = getline(&line, &room, stdin)) > 0;) {
     number++;
     if (line[length - 1] == '\n') length--;
-    const char *tab = memchr(line, '\t', (size_t)length), *end = line + length;
+    const char *label = line, *end = line + length;
+    /* Some editors write a byte order mark at the start of a file. */
+    if (number == 1 && length >= 3 && memcmp(label, "\xEF\xBB\xBF", 3) == 0) label += 3;
+    const char *tab = memchr(label, '\t', (size_t)(end - label));
     if (tab == NULL) {
       fprintf(stderr, "%s: line %zu has no tab\n", argv[0], number);
       return 1;
     }
-    if (bertqa_trainer_add(trainer, tab + 1, (size_t)(end - tab - 1), line, (size_t)(tab - line), NULL) !=
+    if (bertqa_trainer_add(trainer, tab + 1, (size_t)(end - tab - 1), label, (size_t)(tab - label), NULL) !=
         BERTQA_OK)
       return fail(argv[0]);
   }

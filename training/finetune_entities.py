@@ -21,6 +21,7 @@ from common.models import (
     write_model,
 )
 from entities.examples import Example, label_names, read_examples, windows
+from entities.forms import other_forms
 from entities.passages import sentences
 
 
@@ -42,15 +43,18 @@ def main():
         parts = windows(example, encoding, labels, frame(tokenizer), arguments.max_length)
         prepared += parts
         sources += [example.source] * len(parts)
+    read, places = other_forms(
+        prepared, tokenizer, labels, arguments.other_forms, arguments.max_length, arguments.seed
+    )
     weights = source_weights(arguments.weight, sources)
-    lengths = [len(window.ids) for window in prepared]
+    lengths = [len(window.ids) for window in read]
     order = balanced_order(sources, weights, arguments.passes, arguments.seed)
     from entities.training import LENGTH_MULTIPLE, trained
 
     batches = token_batches(order, lengths, arguments.batch_tokens, LENGTH_MULTIPLE, arguments.seed)
     padding = 100 * padding_share(batches, lengths, LENGTH_MULTIPLE)
     print(f"{len(order)} windows, {len(batches)} steps, {padding:.1f} % padding", file=sys.stderr)
-    tensors = mixed(trained(arguments, prepared, batches, labels, tokenizer), arguments.mix)
+    tensors = mixed(trained(arguments, read, prepared, places, batches, labels, tokenizer), arguments.mix)
     source = os.path.join(arguments.state, "averaged")
     names = dict(enumerate(labels))
     write_model(
@@ -95,6 +99,11 @@ def parsed(argv=None):
         help="learn also the mean of these models' probabilities; models with the same word pieces and labels",
     )  # fmt: skip
     parser.add_argument("--teacher-share", type=float, default=0.7, help="of the loss")
+    parser.add_argument(
+        "--other-forms", type=float, default=0.0, metavar="SHARE",
+        help="of the texts that are read without punctuation, or with marks before lines or around words; teachers read "
+        "them as they are"
+    )  # fmt: skip
     parser.add_argument(
         "--passages", nargs="*", default=[], metavar="FILE",
         help="with --teacher: questions' passages, as finetune_qa.py reads them, whose sentences are read, too",

@@ -98,8 +98,8 @@ def parsed(argv=None):
     )  # fmt: skip
     parser.add_argument(
         "--other-forms", type=float, default=0.0, metavar="SHARE",
-        help="of the windows that are read without punctuation, or with a mark before each line; teachers read them as "
-        "they are"
+        help="of the windows that are read without punctuation, or with marks before lines or around words; teachers read "
+        "them as they are"
     )  # fmt: skip
     parser.add_argument("--teacher-share", type=float, default=0.7)
     parser.add_argument("--teacher-temperature", type=float, default=2.0)

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Dict, List, Sequence
+from typing import Dict, List, Optional, Sequence
 
 import numpy as np
 import torch
@@ -17,16 +17,24 @@ from common.dropout import use_byte_dropout
 from common.schedule import learning_rate, parameter_groups
 
 from .examples import IGNORED, Window
+from .forms import probabilities_at
 from .teacher import teacher_probabilities
 
 LENGTH_MULTIPLE = 8
 
 
 def trained(
-    arguments, examples: Sequence[Window], batches: List[List[int]], labels: List[str], tokenizer: Tokenizer
+    arguments,
+    examples: Sequence[Window],
+    taught: Sequence[Window],
+    places: Sequence[Optional[np.ndarray]],
+    batches: List[List[int]],
+    labels: List[str],
+    tokenizer: Tokenizer,
 ) -> Dict[str, np.ndarray]:
     """Weights in f32: the mean of the snapshots of the last third of the run.
 
+    taught: the examples as the teachers read them. places: of the tokens of `examples` in them, by `other_forms`.
     tokenizer: that of the examples.
     """
     torch.manual_seed(arguments.seed)
@@ -35,7 +43,11 @@ def trained(
     device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
     teacher = None
     if arguments.teacher:
-        teacher = teacher_probabilities(arguments.teacher, examples, tokenizer, labels, device)
+        teacher = teacher_probabilities(arguments.teacher, taught, tokenizer, labels, device)
+        teacher = [
+            known if order is None else probabilities_at(order, known, labels)
+            for known, order in zip(teacher, places, strict=True)
+        ]
     model = AutoModelForTokenClassification.from_pretrained(
         arguments.init,
         dtype=torch.float32,

@@ -3,6 +3,7 @@
 import json
 import sys
 
+import numpy as np
 import pytest
 from tokenizers import BertWordPieceTokenizer
 
@@ -10,6 +11,7 @@ import entity_accuracy as accuracy
 from common.models import frame
 from conftest import FIXTURES
 from entities.examples import IGNORED, Example, label_names, read_examples, windows
+from entities.forms import labels_at, other_forms, probabilities_at
 from entities.passages import LENGTHS, sentences
 
 TEXT = "Anna Berg flew to Oslo."
@@ -61,6 +63,44 @@ def test_texts_that_only_a_teacher_labels(tmp_path):
     assert [number for part in parts for number in part.ids[1:-1]] == encoding.ids
     assert all(len(part.ids) <= 6 and set(part.labels) == {IGNORED} for part in parts)
     assert all(len(part.labels) == len(part.ids) for part in parts)
+
+
+def test_labels_and_probabilities_in_other_forms():
+    """An added token is inside an entity if the next one is; where only a teacher knows, the label stays unknown."""
+    labels = ["O", "B-person", "I-person"]
+    order = np.array([0, -1, -1, 1, -1, 2, 3, -1, 4, -1, 6])
+    targets = np.array([IGNORED, 1, 2, 0, 1, 2, IGNORED])
+    assert labels_at(order, targets, labels).tolist() == [IGNORED, 0, 0, 1, 2, 2, 0, 0, 1, 0, IGNORED]
+    assert set(labels_at(order, np.full(7, IGNORED), labels)) == {IGNORED}
+    known = np.array([[1, 0, 0], [0.25, 0.75, 0], [0.125, 0, 0.875], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]])
+    moved = probabilities_at(order, known, labels)
+    assert moved[order >= 0].tolist() == known[order[order >= 0]].tolist()
+    assert moved[order < 0].tolist() == [[1, 0, 0], [1, 0, 0], [0.125, 0, 0.875], [1, 0, 0], [1, 0, 0]]
+
+
+def test_windows_in_other_forms(tmp_path):
+    tokenizer = BertWordPieceTokenizer(str(FIXTURES / "tiny-bert" / "vocab.txt"))._tokenizer
+    text = "In 1.5, Anna Berg flew to Oslo. She (was) there, too."
+    [example] = read_examples(
+        written(tmp_path / "a.jsonl", record((8, 17, "person"), (26, 30, "place"), text=text))
+    )
+    labels = label_names([example])
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    plain = windows(example, encoding, labels, frame(tokenizer), 64) * 60
+    assert other_forms(plain, tokenizer, labels, 0, 64, 1) == (plain, [None] * 60)
+    read, places = other_forms(plain, tokenizer, labels, 0.9, 64, 1)
+    assert 40 < sum(order is not None for order in places) < 60
+    for before, after, order in zip(plain, read, places, strict=True):
+        assert len(after.ids) == len(after.labels) <= 64
+        if order is None:
+            assert after == before
+            continue
+        kept = order >= 0
+        assert np.array(after.ids)[kept].tolist() == np.array(before.ids)[order[kept]].tolist()
+        assert np.array(after.labels)[kept].tolist() == np.array(before.labels)[order[kept]].tolist()
+        assert set(np.array(after.labels)[~kept]) <= {0, labels.index("I-person"), labels.index("I-place")}
+    short, none = other_forms(plain, tokenizer, labels, 1, 8, 1)
+    assert short == plain and none == [None] * 60
 
 
 def test_sentences_of_passages(tmp_path):
@@ -128,6 +168,8 @@ def test_a_run_with_a_teacher(tmp_path, monkeypatch, request):
         run("--weight", "news=2")
     run("--teacher", str(tmp_path / "teacher" / "model"), "--teacher-share", "1")
     assert found() == [(0, 9, "person"), (18, 22, "place")] and not (out / "old").exists()
+    run("--teacher", str(tmp_path / "teacher" / "model"), "--teacher-share", "1", "--other-forms", "0.5")
+    assert found() == [(0, 9, "person"), (18, 22, "place")]
     other = written(tmp_path / "b.jsonl", record((0, 9, "person")))
     with pytest.raises(SystemExit, match="has other labels than --data: O, B-person, I-person"):
         run("--data", other, "--teacher", str(tmp_path / "teacher" / "model"))

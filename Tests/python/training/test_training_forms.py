@@ -67,7 +67,8 @@ def test_questions_with_other_marks(trainer, windows, tokenizer):
     ],
 )
 def test_keywords(question, expected, tokenizer):
-    from qa.forms import Pieces, keywords
+    from common.forms import Pieces
+    from qa.forms import keywords
 
     found = keywords(tokens(tokenizer, question), Pieces(tokenizer))
     assert found.tolist() == tokens(tokenizer, expected).tolist()
@@ -83,7 +84,7 @@ def test_keywords(question, expected, tokenizer):
     ],
 )
 def test_text_without_punctuation(text, expected, tokenizer):
-    from qa.forms import Pieces, without_punctuation
+    from common.forms import Pieces, without_punctuation
 
     ids = tokens(tokenizer, text)
     assert ids[without_punctuation(ids, Pieces(tokenizer))].tolist() == tokens(tokenizer, expected).tolist()
@@ -92,7 +93,7 @@ def test_text_without_punctuation(text, expected, tokenizer):
 @pytest.mark.parametrize("seed", range(40))
 def test_lines_with_marks(seed, tokenizer):
     """Marks stand between words, also before the first; they differ in their numbers only."""
-    from qa.forms import Pieces, with_line_marks
+    from common.forms import Pieces, with_line_marks
 
     pieces = Pieces(tokenizer)
     text = tokens(tokenizer, "The quick brown fox jumps over the lethargic dog. So it was said. " * 4)
@@ -108,9 +109,42 @@ def test_lines_with_marks(seed, tokenizer):
     assert pieces.digits[marks[:, ~same]].all()
 
 
+def test_words_with_marks(tokenizer):
+    """Marks stand around some runs of words, never inside a word that the text has from its beginning."""
+    from common.forms import AROUND, Pieces, with_word_marks
+
+    class Choices:
+        """Two words a run, every second run, each with the mark of this number."""
+
+        def __init__(self, number):
+            self.number, self.runs = number, 0
+
+        def integers(self, low, high=None):
+            return self.number if high is None else 2
+
+        def random(self):
+            self.runs += 1
+            return self.runs % 2
+
+    pieces = Pieces(tokenizer)
+    text = tokens(tokenizer, "isz made the quick brown fox jumps over the lethargic")
+    for number, (opening, closing) in enumerate(AROUND):
+        marked = f"isz made{opening}the quick{closing}brown fox{opening}jumps over{closing}the lethargic"
+        ids, places = with_word_marks(text, pieces, Choices(number))
+        assert ids.tolist() == tokens(tokenizer, marked).tolist()
+        assert ids[places >= 0].tolist() == text.tolist()
+        assert places[places >= 0].tolist() == list(range(len(text)))
+
+    rest = text[1:]
+    assert pieces.continues[rest[0]]
+    ids, places = with_word_marks(rest, pieces, np.random.default_rng(1))
+    assert ids[places >= 0].tolist() == rest.tolist()
+
+
 def test_windows_in_other_forms(windows, tokenizer):
     """Each token of the passage is the one at its place; the answer is what is left of it; no window is too long."""
-    from qa.forms import Pieces, other_forms
+    from common.forms import Pieces
+    from qa.forms import other_forms
 
     pieces = Pieces(tokenizer)
     unchanged, none = other_forms(windows, tokenizer, 0, 0, longest=64, seed=1)
@@ -136,9 +170,12 @@ def test_windows_in_other_forms(windows, tokenizer):
         kinds.add((bool(len(lost)), not kept.all()))
         assert (start == 0) == (other_start == 0)
         if start:
+            # Marks may stand between the answer's words, but not at its ends.
             answer = other_ids[0, other_start : other_end + 1]
-            assert answer.tolist() == ids[0, start : end + 1].tolist()
-    assert kinds == {(True, False), (False, True), (True, True)}
+            first = np.flatnonzero(other_candidates[0])[1]
+            kept = kept[other_start - first : other_end + 1 - first]
+            assert answer[kept].tolist() == ids[0, start : end + 1].tolist() and kept[0] and kept[-1]
+    assert kinds >= {(True, False), (False, True), (True, True)}
     assert any(order is None for order in places)
 
 
@@ -175,7 +212,7 @@ def test_teachers_read_the_passage_as_it_is(trainer, windows, tokenizer):
 def test_forms_need_word_pieces(tokenizer):
     from tokenizers import Tokenizer, models
 
-    from qa.forms import Pieces
+    from common.forms import Pieces
 
     with pytest.raises(SystemExit, match="WordPiece"):
         Pieces(Tokenizer(models.BPE({"a": 0, "?": 1}, [])))

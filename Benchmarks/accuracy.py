@@ -1,13 +1,15 @@
 """EM and F1 of a model through the library, by SQuAD's official definition: one table for all sets.
 
 usage: accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--isa I] [--limit N] [--unmarked | --keywords]
-                   [--json FILE]
+                   [--around MARKS] [--json FILE]
 
 DATA has one question a line: {"context", "question", "answers": [{"text"}, ...], "source"}; no answers mean that the
 question cannot be answered. EM and F1 are those of SQuAD 1.1: a span is always given, and only answerable questions
 count. "F1 at own" and "at best" are those of SQuAD 2.0 over all questions: an empty answer where the gap is below a
 threshold, the model's own or the best one of that set. "kept" and "rejected" are the shares of the answerable questions
-that are answered at the model's own threshold, and of the unanswerable ones that are not.
+that are answered at the model's own threshold, and of the unanswerable ones that are not. With --around, a true answer
+stands between MARKS in the passage, such as "**{}**" or "<b>{}</b>", and another line says how many answers are true ones
+in every character: EM and F1 do not see marks.
 """
 
 import argparse
@@ -170,6 +172,16 @@ def passages(path):
     return list(dict.fromkeys(record["context"] for record in records(path)))
 
 
+def around_answer(question, marks):
+    """The passage with these marks around the first true answer."""
+    context, answers = question["context"], question["answers"]
+    if not answers:
+        return context
+    text = answers[0]["text"]
+    start = answers[0].get("answer_start", context.index(text))
+    return context[:start] + marks.format(text) + context[start + len(text) :]
+
+
 def main():
     import bertqa
 
@@ -182,6 +194,7 @@ def main():
     asked = parser.add_mutually_exclusive_group()
     asked.add_argument("--unmarked", action="store_true", help="ask without the question mark at the end")
     asked.add_argument("--keywords", action="store_true", help="ask without function words, too")
+    parser.add_argument("--around", metavar="MARKS", help="put these around a true answer in the passage")
     parser.add_argument("--json", help="write each question's prediction here, one a line")
     arguments = parser.parse_args()
 
@@ -189,13 +202,16 @@ def main():
     left_out = set()
     if arguments.keywords:
         sys.path.append(str(pathlib.Path(__file__).parent.parent / "training"))
-        from qa.forms import FUNCTION_WORDS
+        from common.forms import FUNCTION_WORDS
 
         left_out = set(FUNCTION_WORDS)
     if arguments.unmarked or arguments.keywords:
         for question in itertools.chain.from_iterable(questions for _, questions in files):
             text = question["question"].rstrip("? ")
             question["question"] = " ".join(word for word in text.split() if word.lower() not in left_out) or text
+    if arguments.around:
+        for question in itertools.chain.from_iterable(questions for _, questions in files):
+            question["context"] = around_answer(question, arguments.around)
     with bertqa.Context(arguments.model, precision=arguments.precision, isa=arguments.isa) as context:
         info = context.info
         sets = [(path.rsplit("/", 1)[-1].removesuffix(".jsonl"), measured(context, questions))
@@ -205,6 +221,14 @@ def main():
         f"threshold {info.no_answer_threshold:.2f}"
     )
     print(printed(table(sets, info.no_answer_threshold)))
+    if arguments.around:
+        answered = [
+            row.text in [answer["text"] for answer in question["answers"]]
+            for (_, questions), (_, rows) in zip(files, sets)
+            for question, row in zip(questions, rows)
+            if question["answers"]
+        ]
+        print(f"true in every character: {percent(answered):.2f} %")
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             for (_, questions), (_, rows) in zip(files, sets):

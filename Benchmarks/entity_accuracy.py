@@ -1,10 +1,12 @@
 """Precision, recall and F1 of entities, of exactly the right range and label, through the library.
 
-usage: entity_accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--threshold T]... [--lines MARK] [--json]
+usage: entity_accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--threshold T]... [--lines MARK | --around MARKS]
+                          [--json]
 
 DATA has one object a line: {"text", "entities": [{"start", "end", "label"}], "source"}, ranges in code points. A line of
 the table for each source, and one for all; for each threshold: entities of a lower score are left out. With --lines, the
-texts are in lines of about 40 characters that begin with MARK, such as "> " or "[10:{}] ", with their number for {}.
+texts are in lines of about 40 characters that begin with MARK, such as "> " or "[10:{}] ", with their number for {}. With
+--around, the entities stand between MARKS, such as "_{}_".
 """
 
 import argparse
@@ -43,6 +45,18 @@ def in_lines(example, mark):
     return example._replace(text="".join(parts), entities=entities)
 
 
+def around_entities(example, marks):
+    """The example with these marks around its entities."""
+    opening, closing = marks.split("{}")
+    parts, entities, end = [], [], 0
+    for number, entity in enumerate(sorted(example.entities), start=1):
+        parts += [example.text[end : entity.start], opening, example.text[entity.start : entity.end], closing]
+        end = entity.end
+        moved = number * len(opening) + (number - 1) * len(closing)
+        entities.append(entity._replace(start=entity.start + moved, end=end + moved))
+    return example._replace(text="".join([*parts, example.text[end:]]), entities=entities)
+
+
 def scores(examples, found, threshold=0.0):
     """{source: (texts, entities, precision, recall, F1)}, and of all together under None.
 
@@ -77,12 +91,16 @@ def main():
     parser.add_argument("--model", help="default: the library's default model for entities")
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--threshold", type=float, action="append")
-    parser.add_argument("--lines", metavar="MARK")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--lines", metavar="MARK")
+    form.add_argument("--around", metavar="MARKS")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     examples = read(arguments.data)
     if arguments.lines is not None:
         examples = [in_lines(example, arguments.lines) for example in examples]
+    if arguments.around is not None:
+        examples = [around_entities(example, arguments.around) for example in examples]
     with bertqa.Context(arguments.model, task="entities", precision=arguments.precision) as context:
         found = found_by(context, examples)
     rows = [

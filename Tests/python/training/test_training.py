@@ -70,6 +70,14 @@ def test_articles(context, answer, expected):
     assert accuracy.normalized(expected) == accuracy.normalized(answer)
 
 
+def test_an_answer_between_marks():
+    question = {"context": f"A fox. {FOX}", "answers": [{"text": "fox", "answer_start": 23}, {"text": "A fox"}]}
+    assert accuracy.around_answer(question, "<b>{}*") == f"A fox. {FOX}".replace("brown fox", "brown <b>fox*")
+    del question["answers"][0]["answer_start"]
+    assert accuracy.around_answer(question, "_{}_") == f"A _fox_. {FOX}"
+    assert accuracy.around_answer({"context": FOX, "answers": []}, "_{}_") == FOX
+
+
 # Windows and labels
 
 OFFSETS = [(0, 3), (4, 9), (10, 15), (16, 19), (19, 20)]

@@ -135,6 +135,15 @@ def test_examples_in_marked_lines():
     assert [example.text[e.start : e.end] for e in example.entities] == ["Anna Berg", "Oslo"]
 
 
+def test_entities_between_marks():
+    entities = [accuracy.Entity(28, 32, "place", 1.0), accuracy.Entity(4, 13, "person", 1.0)]
+    example = accuracy.around_entities(
+        accuracy.Example("And Anna Berg of it flew to Oslo.", entities, ""), "<b>{}*"
+    )
+    assert example.text == "And <b>Anna Berg* of it flew to <b>Oslo*."
+    assert [example.text[e.start : e.end] for e in example.entities] == ["Anna Berg", "Oslo"]
+
+
 def test_a_run_with_a_teacher(tmp_path, monkeypatch, request):
     """The model that a first run makes teaches the second one, which replaces the first one's model when it is complete."""
     torch = pytest.importorskip("torch", reason="training/requirements.txt is not installed: no torch")

@@ -106,8 +106,8 @@ private struct QuestionTerms {
         position += unit.size
         if unit.scalar >= 0x80 { unit.scalar = unicode.base(of: unit.scalar) }
         switch unit.scalar {
-        case 0x27, 0x2019:
-          // "l'eau" and "Mary's" have two terms.
+        case 0x27, 0x2019, 0x5F, 0x202F:
+          // "l'eau", "Mary's" and "file_name" have two terms.
           if hash != 0 { body(hash) }
           (hash, size) = (0, 0)
         case 0x300...0x36F: break

@@ -1,7 +1,8 @@
 /// Finds the words of a text in order, lower-cased.
 ///
-/// A word is what lies between two default word boundaries of Unicode (UAX #29) and holds a letter or digit. Rule
-/// WB3c, which holds emoji together, is omitted: emoji are not words. Lower-casing is Unicode's full one, without
+/// A word is what lies between two default word boundaries of Unicode (UAX #29) and holds a letter or digit, without the
+/// connectors at its ends: underscores emphasise, and French has narrow spaces before its marks. Rule WB3c, which holds
+/// emoji together, is omitted: emoji are not words. Lower-casing is Unicode's full one, without
 /// locale; the form of a final sigma is decided within the word. Words of more than `maximumBytes` are skipped.
 /// Invalid UTF-8 reads as U+FFFD, which is not a word. Time: linear in the text.
 struct WordScanner: ~Copyable {
@@ -61,6 +62,10 @@ struct WordScanner: ~Copyable {
           position &+= 1
           continue
         }
+        if base[position] == UInt8(ascii: "_") {
+          position &+= 1
+          continue
+        }
         let begin = position
         var length = 0
         if kind == WordTables.Kind.word, takeASCII(base) {
@@ -109,11 +114,13 @@ struct WordScanner: ~Copyable {
       size &+= 1
       index &+= 1
     }
-    // A run of connectors alone is not a word.
-    guard bytes[0] != UInt8(ascii: "_") else { return false }
+    position = index
+    while bytes[size &- 1] == UInt8(ascii: "_") {
+      size &-= 1
+      index &-= 1
+    }
     byteCount = size
     end = index
-    position = index
     return true
   }
 
@@ -142,18 +149,19 @@ extension WordScanner {
     byteCount = 0
     var unit = unit(base, at: position)
     position = unit.end
-    guard unit.kind.isWord || unit.kind == .single || unit.kind == .extendNumLet else { return 0 }
+    guard unit.kind.isWord || unit.kind == .single else { return 0 }
     var length = 0
-    var isWord = false
+    // Without the connectors at the end.
+    var kept = (byteCount: 0, length: 0, end: position)
     var sigma = FinalSigma()
     while true {
       if position >= limit { try pollNow() }
-      isWord = isWord || unit.kind != .extendNumLet
       sigma.take(unit.kind, isSigma: unit.scalar == 0x3A3, at: byteCount, in: bytes)
       append(unit.scalar)
       length += 1
       position = unit.end
       length += try takeExtenders(base)
+      if unit.kind != .extendNumLet { kept = (byteCount, length, position) }
       guard position < text.count else { break }
       var next = self.unit(base, at: position)
       if !unit.kind.joins(next.kind) {
@@ -163,13 +171,17 @@ extension WordScanner {
         // With its extenders.
         position = middle.end
         length += try takeExtenders(base)
-        guard next.kind != .other else { break }
+        guard next.kind != .other else {
+          kept = (byteCount, length, position)
+          break
+        }
       }
       unit = next
     }
     sigma.end(in: bytes)
-    end = position
-    return isWord ? length : 0
+    byteCount = kept.byteCount
+    end = kept.end
+    return kept.length
   }
 
   @inline(__always)

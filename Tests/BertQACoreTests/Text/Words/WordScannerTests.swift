@@ -45,6 +45,21 @@ import Testing
     #expect(Self.words(" \u{0}\u{1F600}.,;") == [])
   }
 
+  @Test(arguments: ["_", "__", "\u{203F}", "\u{202F}", "_\u{301}", "\u{FF3F}_"])
+  func connectorsAreOnlyWithinWords(_ connector: String) {
+    let inner = connector.lowercased()
+    for word in ["ab", "été", "7", "カタ", "日", "don't", "α\u{301}"] {
+      let found = Self.words("\(connector)\(word)\(connector) x\(connector)!", minimumLength: 1)
+      #expect(found == [word, "x"], "\(word)")
+    }
+    #expect(Self.words("\(connector)a\(connector)b\(connector)é\(connector)") == ["a\(inner)b\(inner)é"])
+    let length = 2 + inner.unicodeScalars.count
+    #expect(Self.words("\(connector)a\(connector)b\(connector)", minimumLength: length + 1) == [])
+    #expect(Self.words("\(connector)a\(connector)b\(connector)", minimumLength: length).count == 1)
+    #expect(Self.words(connector) == [])
+    #expect(Self.words(Array("é\(connector)\(connector)".utf8)).map(\.end) == [2])
+  }
+
   @Test func countsCodePointsForTheLength() {
     #expect(Self.words("an the été e\u{301}t a1b", minimumLength: 3) == ["the", "été", "e\u{301}t", "a1b"])
   }
@@ -58,7 +73,7 @@ import Testing
     }
   }
 
-  /// The standard library finds the same boundaries, but for Hangul, which it splits, and a quote between a
+  /// The standard library finds the same boundaries, but for connectors at a word's ends, which it keeps, for Hangul, which it splits, and a quote between a
   /// Hebrew and another letter. Tests/python compares with a library without these defects.
   @Test(.enabled(if: referenceIsRight, "Swift 6.0's boundaries go backwards on some texts"))
   func findsTheStandardLibrarysBoundaries() {
@@ -93,17 +108,23 @@ import Testing
   }
 
   private static func reference(_ text: String) -> [Found] {
+    func kind(_ scalar: Unicode.Scalar) -> WordBreak {
+      WordBreak(rawValue: WordBreak.table[scalar.value]) ?? .other
+    }
     var found: [Found] = []
     var start = text.startIndex
     while start < text.endIndex {
       let end = text._wordIndex(after: start)
-      let isWord = text.unicodeScalars[start..<end].contains {
-        let kind = WordBreak(rawValue: WordBreak.table[$0.value]) ?? .other
-        return kind.isWord || kind == .single
-      }
-      if isWord {
+      var word = text.unicodeScalars[start..<end]
+      if word.contains(where: { kind($0).isWord || kind($0) == .single }) {
+        if word.first.map(kind) == .extendNumLet {
+          word = word.drop { [.extendNumLet, .extend].contains(kind($0)) }
+        }
+        while let last = word.lastIndex(where: { kind($0) != .extend }), kind(word[last]) == .extendNumLet {
+          word = word[..<last]
+        }
         let offset = { text.utf8.distance(from: text.utf8.startIndex, to: $0) }
-        found.append(Found(word: "", start: offset(start), end: offset(end)))
+        found.append(Found(word: "", start: offset(word.startIndex), end: offset(word.endIndex)))
       }
       start = end
     }

@@ -3,12 +3,13 @@ extension ExpressionFinder {
   /// Pairs are seldom nested deeper.
   private static let mostMarks = 8
 
-  /// Returns the range without brackets and quotes at its edges that lack their partner, and without the punctuation of
-  /// the text around it. If one inside lacks its partner and that is adjacent, the range includes it. O(range).
+  /// Returns the range without brackets and quotes at its edges that lack their partner, without markup around it, and
+  /// without the punctuation of the text around it. If one inside lacks its partner and that is adjacent, the range
+  /// includes it. O(range).
   func withoutStrayMarks(_ range: TextRange) -> TextRange {
     var range = range
     for _ in 0..<Self.mostMarks {
-      let next = trimmed(paired(range) ?? range)
+      let next = trimmed(paired(range) ?? withWholeMarkup(range) ?? range)
       if next == range || next.start == next.end { break }
       range = next
     }
@@ -68,18 +69,13 @@ extension ExpressionFinder {
     }
     for (kind, count) in quotes.sorted(by: { $0.key < $1.key }) where count % 2 == 1 {
       let isOfKind = { (mark: Mark) in Self.quoteKind(mark.scalar) == kind }
-      let isEmphasis = Self.isEmphasis(kind)
-      if count == 1, let first, isOfKind(first), !isEmphasis || behind.map(isOfKind) == true {
+      if count == 1, let first, isOfKind(first) {
         return TextRange(start: first.range.upperBound, end: range.end)
       }
       // Inches are written with it.
-      if count == 1, let last, isOfKind(last), !text.isDigit(last.range.lowerBound - 1),
-        !isEmphasis || before.map(isOfKind) == true
-      {
+      if count == 1, let last, isOfKind(last), !text.isDigit(last.range.lowerBound - 1) {
         return TextRange(start: range.start, end: last.range.lowerBound)
       }
-      // Names have them, too: `_file_name`, `5 * 3`.
-      if isEmphasis { continue }
       if let behind, isOfKind(behind) { return TextRange(start: range.start, end: behind.range.upperBound) }
       if let before, isOfKind(before) { return TextRange(start: before.range.lowerBound, end: range.end) }
     }
@@ -116,16 +112,13 @@ extension ExpressionFinder {
     }
   }
 
-  /// Markdown's * _ ~, which stand like quotes around words.
-  private static func isEmphasis(_ scalar: UInt32) -> Bool { [0x2A, 0x5F, 0x7E].contains(scalar) }
-
   /// Returns the mark that stands for all of its kind. Which of them opens depends on the language: “a”, „a“, «a», »a«.
   private static func quoteKind(_ scalar: UInt32) -> UInt32? {
     switch scalar {
-    case 0x22, 0x60: scalar
+    case 0x22: scalar
     case 0xAB, 0xBB: 0xAB
     case 0x201C, 0x201D, 0x201E: 0x201C
-    default: isEmphasis(scalar) ? scalar : nil
+    default: nil
     }
   }
 

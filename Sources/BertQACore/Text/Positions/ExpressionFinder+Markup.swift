@@ -9,7 +9,7 @@ extension ExpressionFinder {
   // MARK: - Emphasis
 
   /// One to three equal marks that open or close emphasis, unlike those of `5 * 3` and `file_name`.
-  private struct Run {
+  private struct Run: Equatable {
     /// Of the whole run, which the edge of an answer may cut.
     let range: Range<Int>
     let opens: Bool
@@ -26,9 +26,9 @@ extension ExpressionFinder {
         if start > range.start, end < range.end, !isDunder(start..<end) {
           return TextRange(start: start, end: end)
         }
-      } else if first.opens, let behind = run(of: mark, across: range.end), behind.closes {
+      } else if first.opens, let behind = run(of: mark, across: range.end), behind.closes, behind != first {
         return TextRange(start: start, end: start > range.start ? range.end : behind.range.upperBound)
-      } else if last.closes, let before = run(of: mark, across: range.start), before.opens {
+      } else if last.closes, let before = run(of: mark, across: range.start), before.opens, before != last {
         return TextRange(start: end < range.end ? range.start : before.range.lowerBound, end: end)
       }
     }

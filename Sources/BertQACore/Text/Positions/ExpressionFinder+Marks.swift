@@ -9,7 +9,7 @@ extension ExpressionFinder {
   func withoutStrayMarks(_ range: TextRange) -> TextRange {
     var range = range
     for _ in 0..<Self.mostMarks {
-      let next = trimmed(paired(range) ?? withWholeMarkup(range) ?? range)
+      let next = trimmed(paired(range) ?? withoutMarkup(range) ?? range)
       if next == range || next.start == next.end { break }
       range = next
     }

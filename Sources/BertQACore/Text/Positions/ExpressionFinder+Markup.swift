@@ -1,9 +1,9 @@
 /// Markup at the edges of an answer: Markdown's emphasis and links, and HTML's tags. What stands around all of the answer
-/// has no part in it: `**Ann**`, `<b>Ann</b>`, `[Ann](ann.md)`. What stands around a part of it is not cut.
+/// has no part in it: `**Ann**`, `<b>Ann</b>`, `[Ann](ann.md)`. Emphasis of a part is not cut.
 extension ExpressionFinder {
-  /// Returns the range with one piece of markup more or less; nil if it needs none. O(range).
-  func withWholeMarkup(_ range: TextRange) -> TextRange? {
-    withWholeEmphasis(range) ?? withoutLink(range) ?? withWholeTags(range)
+  /// Returns the range with one piece of markup less, or with the partner of one inside; nil if it needs none. O(range).
+  func withoutMarkup(_ range: TextRange) -> TextRange? {
+    withWholeEmphasis(range) ?? withoutLink(range) ?? withoutTags(range)
   }
 
   // MARK: - Emphasis
@@ -100,7 +100,7 @@ extension ExpressionFinder {
   /// The maximum bytes of a tag.
   private static let longestTag = 512
 
-  private func withWholeTags(_ range: TextRange) -> TextRange? {
+  private func withoutTags(_ range: TextRange) -> TextRange? {
     var opened: [Tag] = []
     var closed: [Tag] = []
     var position = range.start
@@ -128,15 +128,11 @@ extension ExpressionFinder {
       if first.range.lowerBound == range.start {
         return TextRange(start: first.range.upperBound, end: range.end)
       }
-      if let before = tag(before: range.start), !before.isClosing, before.name == first.name {
-        return TextRange(start: before.range.lowerBound, end: range.end)
-      }
     }
-    guard let open = opened.last, let behind = tag(at: range.end), behind.isClosing, behind.name == open.name
+    guard let open = opened.last, open.range.lowerBound == range.start, let behind = tag(at: range.end),
+      behind.isClosing, behind.name == open.name
     else { return nil }
-    return open.range.lowerBound == range.start
-      ? TextRange(start: open.range.upperBound, end: range.end)
-      : TextRange(start: range.start, end: behind.range.upperBound)
+    return TextRange(start: open.range.upperBound, end: range.end)
   }
 
   /// Returns the tag that begins at a place, such as `<b>`, `</b>` or `<a href=ann.html>`; nil for `<ann@example.org>`.
@@ -157,15 +153,5 @@ extension ExpressionFinder {
       end += 1
     }
     return Tag(name: name, isClosing: isClosing, range: start..<end + 1)
-  }
-
-  private func tag(before end: Int) -> Tag? {
-    var start = end - 1
-    guard text[start] == UInt8(ascii: ">") else { return nil }
-    while text[start] != UInt8(ascii: "<") {
-      start -= 1
-      guard start >= 0, end - start <= Self.longestTag else { return nil }
-    }
-    return tag(at: start).flatMap { $0.range.upperBound == end ? $0 : nil }
   }
 }

@@ -295,9 +295,10 @@ typedef struct bertqa_word_count_list bertqa_word_count_list;
 
 /* Returns the words of a text and the number of occurrences of each, as word-count classifiers with the
  * same options count them. A word is the text between two word boundaries of Unicode (UAX #29) with a
- * letter or digit, without underscores and narrow no-break spaces at its ends: "don't", "3.14" and
- * "e_mail" are one word each, and "_e_" is "e". It is lower-cased by Unicode's rules, without locale. Words of more than 255 bytes are omitted. Invalid UTF-8 is not a word. Time:
- * linear in the length.
+ * letter or digit, without underscores and narrow no-break spaces at its ends, and without invisible
+ * characters such as soft hyphens: "don't", "3.14" and "e_mail" are one word each, and "_e_" is "e". It
+ * is lower-cased by Unicode's rules, without locale. Words of more than 255 bytes are omitted. Invalid
+ * UTF-8 is not a word. Time: linear in the length.
  * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_word_counts(const char *text, size_t length,
                                                    const bertqa_word_counts_options *options,

@@ -6,7 +6,7 @@ EXTENDERS = {WordBreak.EXTEND, WordBreak.FORMAT, WordBreak.ZWJ}
 
 
 def unicode_words(text):
-    """The segments with a letter or digit, without connectors at their ends."""
+    """The segments with a letter or digit, without soft hyphens and without connectors at their ends."""
     for segment in words(text):
         if not any(map(str.isalnum, segment)):
             continue
@@ -19,4 +19,4 @@ def unicode_words(text):
         while kinds[last] in {WordBreak.EXTENDNUMLET, *EXTENDERS}:
             end = last if kinds[last] == WordBreak.EXTENDNUMLET else end
             last -= 1
-        yield segment[begin:end]
+        yield segment[begin:end].replace("\xad", "")

@@ -26,7 +26,7 @@ def word_counts(
     order of their first occurrence.
 
     A word is the text between two Unicode word boundaries if it has a letter or digit: "don't" is one word. Underscores
-    and narrow no-break spaces at its ends are left out.
+    and narrow no-break spaces at its ends are left out, and invisible characters such as soft hyphens.
     min_word_length: shorter words, in code points, are omitted, 1...255; default 3.
     max_ngram: 1: words; 2: also pairs of neighbouring words, joined by a space; default 1.
     options: see help(bertqa.CallOptions).

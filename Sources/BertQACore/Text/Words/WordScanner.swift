@@ -1,8 +1,9 @@
 /// Finds the words of a text in order, lower-cased.
 ///
 /// A word is what lies between two default word boundaries of Unicode (UAX #29) and holds a letter or digit, without the
-/// connectors at its ends: underscores emphasise, and French has narrow spaces before its marks. Rule WB3c, which holds
-/// emoji together, is omitted: emoji are not words. Lower-casing is Unicode's full one, without
+/// connectors at its ends: underscores emphasise, and French has narrow spaces before its marks. Code points that Unicode
+/// calls default-ignorable, such as soft hyphens, are left out, but not joiners. Rule WB3c, which holds emoji together, is
+/// omitted: emoji are not words. Lower-casing is Unicode's full one, without
 /// locale; the form of a final sigma is decided within the word. Words of more than `maximumBytes` are skipped.
 /// Invalid UTF-8 reads as U+FFFD, which is not a word. Time: linear in the text.
 struct WordScanner: ~Copyable {
@@ -191,19 +192,28 @@ extension WordScanner {
       scalar: decoded.scalar, kind: tables.wordBreak(decoded.scalar), end: position + decoded.size)
   }
 
-  /// Takes the extenders of the previous character, and counts them.
+  /// Takes the extenders of the previous character, and counts them. Invisible ones are left out.
   @inline(__always)
   private mutating func takeExtenders(_ base: UnsafePointer<UInt8>) throws(BertQAError) -> Int {
     var count = 0
     while position < text.count {
       let unit = unit(base, at: position)
       guard unit.kind == .extend else { break }
-      append(unit.scalar)
+      if !Self.isInvisible(unit.scalar) {
+        append(unit.scalar)
+        count += 1
+      }
       position = unit.end
-      count += 1
       if position >= limit { try pollNow() }
     }
     return count
+  }
+
+  /// True for soft hyphens, marks of direction and others that readers do not see; not for joiners, which words of some
+  /// languages need.
+  private static func isInvisible(_ scalar: UInt32) -> Bool {
+    guard let scalar = Unicode.Scalar(scalar) else { return false }
+    return scalar.properties.isDefaultIgnorableCodePoint && scalar != "\u{200C}" && scalar != "\u{200D}"
   }
 
   /// Decides if `candidate`, which follows a character of kind `before`, belongs to the word. If so it is returned,

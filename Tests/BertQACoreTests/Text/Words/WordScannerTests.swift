@@ -60,6 +60,14 @@ import Testing
     #expect(Self.words(Array("é\(connector)\(connector)".utf8)).map(\.end) == [2])
   }
 
+  @Test func leavesOutWhatIsInvisible() {
+    let text = "\u{FEFF}foot\u{AD}ball\u{200E} \u{202B}e\u{301}\u{2060}te\u{FE0F} don\u{AD}'\u{AD}t"
+    #expect(Self.words(text) == ["football", "e\u{301}te", "don't"])
+    #expect(Self.words("a\u{AD}\u{2060}b", minimumLength: 3) == [])
+    // "می‌خواهم" and "क्‍ष" are spelt with joiners.
+    #expect(Self.words("می\u{200C}خواهم क्\u{200D}ष") == ["می\u{200C}خواهم", "क्\u{200D}ष"])
+  }
+
   @Test func countsCodePointsForTheLength() {
     #expect(Self.words("an the été e\u{301}t a1b", minimumLength: 3) == ["the", "été", "e\u{301}t", "a1b"])
   }

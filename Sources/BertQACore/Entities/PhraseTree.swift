@@ -116,6 +116,7 @@ struct PhraseTree: Sendable {
 }
 
 /// A hash (FNV-1a) of a word's lower-case and decomposed letters, which is the same for all canonically equivalent words.
+/// Invisible characters do not count.
 private struct WordHash {
   private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
   /// The sum of the marks of the last letter: composed and decomposed letters have them in different orders.
@@ -123,6 +124,7 @@ private struct WordHash {
   private var letter: UInt32 = 0
 
   mutating func take(_ part: UInt32) {
+    if UnicodeData.isInvisible(part) { return }
     if UnicodeData.shared.properties(of: part).combiningClass > 0 {
       // The dot of İ, which its lower-case letter may lack.
       if part != 0x307 || letter != 0x69 { marks &+= UInt64(part) &* 0x9E37_79B9_7F4A_7C15 }

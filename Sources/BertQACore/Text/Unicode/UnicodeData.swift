@@ -51,6 +51,11 @@ struct UnicodeData: Sendable {
     UInt32(bitPattern: Int32(bitPattern: scalar) + lowercaseDistances[scalar])
   }
 
+  /// True for soft hyphens, joiners, marks of direction and others that have no shape of their own (default-ignorable).
+  static func isInvisible(_ scalar: UInt32) -> Bool {
+    scalar >= 0xAD && Unicode.Scalar(scalar)?.properties.isDefaultIgnorableCodePoint ?? false
+  }
+
   static func isHangulSyllable(_ scalar: UInt32) -> Bool { scalar &- 0xAC00 < 11172 }
 
   /// Returns the jamo that compose a Hangul syllable.

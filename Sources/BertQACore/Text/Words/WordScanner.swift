@@ -199,7 +199,8 @@ extension WordScanner {
     while position < text.count {
       let unit = unit(base, at: position)
       guard unit.kind == .extend else { break }
-      if !Self.isInvisible(unit.scalar) {
+      // The spelling of some languages needs joiners.
+      if !UnicodeData.isInvisible(unit.scalar) || 0x200C...0x200D ~= unit.scalar {
         append(unit.scalar)
         count += 1
       }
@@ -207,13 +208,6 @@ extension WordScanner {
       if position >= limit { try pollNow() }
     }
     return count
-  }
-
-  /// True for soft hyphens, marks of direction and others that readers do not see; not for joiners, which words of some
-  /// languages need.
-  private static func isInvisible(_ scalar: UInt32) -> Bool {
-    guard let scalar = Unicode.Scalar(scalar) else { return false }
-    return scalar.properties.isDefaultIgnorableCodePoint && scalar != "\u{200C}" && scalar != "\u{200D}"
   }
 
   /// Decides if `candidate`, which follows a character of kind `before`, belongs to the word. If so it is returned,

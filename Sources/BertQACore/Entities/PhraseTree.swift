@@ -90,7 +90,8 @@ struct PhraseTree: Sendable {
     return end
   }
 
-  /// Returns the first word of a part of the text: letters, digits and the marks on them.
+  /// Returns the first word of a part of the text: letters, digits and the marks on them, with the invisible characters
+  /// between them.
   /// - Parameter gap: the maximum number of bytes before it.
   private static func word(
     _ text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, behind gap: Int = .max,
@@ -99,7 +100,7 @@ struct PhraseTree: Sendable {
     let limit = gap < end - start ? start + gap + 1 : end
     let first = try wordStart(text, from: start, to: limit, &poll)
     if first >= limit { return nil }
-    var position = first
+    var (position, visibleEnd) = (first, first)
     var hash = WordHash()
     while position < end {
       let unit = UTF8Codec.decode(text, at: position)
@@ -108,10 +109,11 @@ struct PhraseTree: Sendable {
       UnicodeData.shared.forEachPart(of: UnicodeData.shared.lowercase(unit.scalar)) { hash.take($0) }
       try poll.read(unit.size)
       position += unit.size
+      if kind != .extend || !UnicodeData.isInvisible(unit.scalar) { visibleEnd = position }
       // A script without spaces: each character is a word.
       if kind == .single { break }
     }
-    return Word(range: first..<position, hash: hash.finish())
+    return Word(range: first..<visibleEnd, hash: hash.finish())
   }
 }
 

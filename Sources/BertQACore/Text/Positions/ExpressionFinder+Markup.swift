@@ -63,8 +63,9 @@ extension ExpressionFinder {
 
   /// True for what stands between the underscores of Python's `__init__`.
   private func isDunder(_ name: Range<Int>) -> Bool {
-    text.has("__", at: name.lowerBound - 2)
-      && name.allSatisfy { text.isWordByte($0) && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(text[$0]) }
+    let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
+    return text.has("__", at: name.lowerBound - 2)
+      && name.allSatisfy { text.isWordByte($0) && !capitals.contains(text[$0]) }
   }
 
   // MARK: - Links

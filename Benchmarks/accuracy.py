@@ -178,7 +178,7 @@ def around_answer(question, marks):
     if not answers:
         return context
     text = answers[0]["text"]
-    start = answers[0].get("answer_start", context.index(text))
+    start = answers[0]["answer_start"] if "answer_start" in answers[0] else context.index(text)
     return context[:start] + marks.format(text) + context[start + len(text) :]
 
 

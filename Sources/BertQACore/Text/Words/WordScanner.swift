@@ -3,9 +3,9 @@
 /// A word is what lies between two default word boundaries of Unicode (UAX #29) and holds a letter or digit, without the
 /// connectors at its ends: underscores emphasise, and French has narrow spaces before its marks. Code points that Unicode
 /// calls default-ignorable, such as soft hyphens, are left out, but not joiners. Rule WB3c, which holds emoji together, is
-/// omitted: emoji are not words. Lower-casing is Unicode's full one, without
-/// locale; the form of a final sigma is decided within the word. Words of more than `maximumBytes` are skipped.
-/// Invalid UTF-8 reads as U+FFFD, which is not a word. Time: linear in the text.
+/// omitted: emoji are not words. Lower-casing is Unicode's full one, without locale; the form of a final sigma is decided
+/// within the word. Words of more than `maximumBytes` are skipped. Invalid UTF-8 reads as U+FFFD, which is not a word.
+/// Time: linear in the text.
 struct WordScanner: ~Copyable {
   /// The maximum bytes of a lower-cased word.
   static var maximumBytes: Int { 255 }

@@ -1,12 +1,12 @@
 """Precision, recall and F1 of entities, of exactly the right range and label, through the library.
 
-usage: entity_accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--threshold T]... [--lines MARK | --around MARKS]
-                          [--json]
+usage: entity_accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--max-seq-len N] [--threshold T]...
+                          [--lines MARK | --around MARKS | --joined N] [--json]
 
 DATA has one object a line: {"text", "entities": [{"start", "end", "label"}], "source"}, ranges in code points. A line of
 the table for each source, and one for all; for each threshold: entities of a lower score are left out. With --lines, the
 texts are in lines of about 40 characters that begin with MARK, such as "> " or "[10:{}] ", with their number for {}. With
---around, the entities stand between MARKS, such as "_{}_".
+--around, the entities stand between MARKS, such as "_{}_". With --joined, N texts of a source are lines of one.
 """
 
 import argparse
@@ -57,6 +57,21 @@ def around_entities(example, marks):
     return example._replace(text="".join([*parts, example.text[end:]]), entities=entities)
 
 
+def joined(examples, count):
+    """The examples, of which so many of a source are lines of one."""
+    result = []
+    for source in dict.fromkeys(example.source for example in examples):
+        part = [example for example in examples if example.source == source]
+        for first in range(0, len(part), count):
+            entities, start = [], 0
+            for example in part[first : first + count]:
+                entities += [e._replace(start=e.start + start, end=e.end + start) for e in example.entities]
+                start += len(example.text) + 1
+            text = "\n".join(example.text for example in part[first : first + count])
+            result.append(Example(text, entities, source))
+    return result
+
+
 def scores(examples, found, threshold=0.0):
     """{source: (texts, entities, precision, recall, F1)}, and of all together under None.
 
@@ -77,9 +92,9 @@ def scores(examples, found, threshold=0.0):
     return result
 
 
-def found_by(context, examples):
-    """The entities that a context finds in each example."""
-    results = context.entities_batch([example.text for example in examples])
+def found_by(context, examples, **options):
+    """The entities that a context finds in each example with these options."""
+    results = context.entities_batch([example.text for example in examples], **options)
     return [[Entity(e.start, e.end, e.label, e.score) for e in entities] for entities in results]
 
 
@@ -94,6 +109,8 @@ def main():
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--lines", metavar="MARK")
     form.add_argument("--around", metavar="MARKS")
+    form.add_argument("--joined", type=int, metavar="N")
+    parser.add_argument("--max-seq-len", type=int, metavar="N")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     examples = read(arguments.data)
@@ -101,8 +118,10 @@ def main():
         examples = [in_lines(example, arguments.lines) for example in examples]
     if arguments.around is not None:
         examples = [around_entities(example, arguments.around) for example in examples]
+    if arguments.joined is not None:
+        examples = joined(examples, arguments.joined)
     with bertqa.Context(arguments.model, task="entities", precision=arguments.precision) as context:
-        found = found_by(context, examples)
+        found = found_by(context, examples, max_seq_len=arguments.max_seq_len)
     rows = [
         (source or "all", *line[:2], threshold, *(round(value, 4) for value in line[2:]))
         for threshold in arguments.threshold or [0.0]

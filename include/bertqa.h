@@ -889,8 +889,9 @@ typedef struct bertqa_entities_options {
   bertqa_aggregation aggregation; /* default BERTQA_AGGREGATION_MODEL; GLiNER has no other */
   /* Entities with a lower score are omitted; 0...1. Default 0; for GLiNER, 0 means 0.5. */
   float threshold;
-  /* Tokens of one window, special tokens included, at least 8. Default 0: as many as the model takes;
-   * more is lowered to that. A longer text is read in windows, never cut: see bertqa_entities. */
+  /* Tokens of one window, special tokens included, at least 8. Default 0: what the model's config.json
+   * names ("bertqa": {"max_seq_length": ...}) if doc_stride is 0, else as many as the model takes; more is
+   * lowered to that. A longer text is read in windows, never cut: see bertqa_entities. */
   int32_t max_seq_len;
   /* Tokens that two neighbouring windows share: 1 or more, fewer than a window has without its special
    * tokens, or -1 for none. Default 0: windows end where paragraphs and sentences do. */

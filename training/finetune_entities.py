@@ -24,6 +24,9 @@ from entities.examples import Example, label_names, read_examples, windows
 from entities.forms import other_forms
 from entities.passages import sentences
 
+# Tokens of the windows of longer texts: the examples are single sentences, and models find less in windows of many.
+WINDOW = 48
+
 
 def main():
     arguments = parsed()
@@ -64,7 +67,7 @@ def main():
         architecture(arguments.init, "TOKEN_CLASSIFICATION"),
         id2label={str(i): name for i, name in names.items()},
         label2id={name: i for i, name in names.items()},
-        bertqa={"aggregation": "first"},
+        bertqa={"aggregation": "first", "max_seq_length": WINDOW},
     )
     with replacing(arguments.out) as new:
         print(quantize(arguments.bertqa, source, new), end="")

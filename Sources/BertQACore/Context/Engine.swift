@@ -234,7 +234,8 @@ struct LoadedEngine {
       self.init(
         .entities(
           EntityRecognizer(
-            reader: reader, labels: configuration.labels, aggregation: configuration.aggregation)), info)
+            reader: reader, labels: configuration.labels, aggregation: configuration.aggregation,
+            window: configuration.entityWindow)), info)
     case .vectors:
       guard let defaults = model.embedding else {
         throw BertQAError(.internal, "\(info.directory): an embedding model without its configuration")

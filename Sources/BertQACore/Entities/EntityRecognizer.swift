@@ -55,13 +55,17 @@ struct EntityRecognizer: EntityFinder {
   let labels: EntityLabels
   /// The default for calls; not `model`.
   let aggregation: TokenAggregation
+  /// The default number of tokens of a window; nil: as many as the model takes. Models that learned from single sentences
+  /// find less in longer texts.
+  let window: Int?
 
   var tokenizer: any Tokenizer { reader.tokenizer }
 
-  init(reader: WindowReader, labels: [String], aggregation: TokenAggregation) {
+  init(reader: WindowReader, labels: [String], aggregation: TokenAggregation, window: Int?) {
     self.reader = reader
     self.labels = EntityLabels(labels)
     self.aggregation = aggregation == .model ? .simple : aggregation
+    self.window = window
   }
 
   func recognizeEach(
@@ -73,8 +77,10 @@ struct EntityRecognizer: EntityFinder {
         .invalidArgument, argument: "nested",
         "is on, but this model labels tokens, so its entities never overlap")
     }
+    // Strides are Hugging Face's windows.
+    let window = options.documentStride == nil ? window : nil
     let layout = try WindowLayout(
-      maxSequenceLength: options.maxSequenceLength, documentStride: options.documentStride,
+      maxSequenceLength: options.maxSequenceLength ?? window, documentStride: options.documentStride,
       maxPositions: reader.maxPositions, template: tokenizer.template)
     let aggregation = options.aggregation == .model ? aggregation : options.aggregation
     try options.checkThresholds()
@@ -102,8 +108,9 @@ public struct EntityOptions: BatchOptions, Sendable {
   public var threshold: Float = 0
   /// The threshold of each of `labels`, by the same index; 0 is `threshold`. Empty: `threshold` for all.
   public var thresholds: [Float] = []
-  /// The number of tokens in a window, including special tokens (`max_seq_len`); at least 8. nil: as many as
-  /// the model takes.
+  /// The number of tokens in a window, including special tokens (`max_seq_len`); at least 8. nil: what the
+  /// model's `config.json` names (`"bertqa": {"max_seq_length": …}`) if `documentStride` is nil, else as many as the model
+  /// takes.
   public var maxSequenceLength: Int?
   /// The number of tokens that two neighbouring windows of a long text share (`doc_stride`); nil: windows end
   /// where sections of the text do.

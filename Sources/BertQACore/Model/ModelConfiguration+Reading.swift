@@ -65,7 +65,7 @@ extension ModelConfiguration {
     case .labels: try readLabels(reader)
     case .tokenLabels:
       try readLabels(reader)
-      try readAggregation(reader)
+      try readEntities(reader)
     case .spans, .vectors: break
     }
     if let own = try reader.reader("bertqa") {
@@ -262,8 +262,10 @@ extension ModelConfiguration {
     problemType = known ?? (labels.count == 1 ? .regression : .singleLabel)
   }
 
-  private mutating func readAggregation(_ reader: ObjectReader) throws(BertQAError) {
-    guard let own = try reader.reader("bertqa"), let name = try own.string("aggregation") else { return }
+  private mutating func readEntities(_ reader: ObjectReader) throws(BertQAError) {
+    guard let own = try reader.reader("bertqa") else { return }
+    entityWindow = try own.integer("max_seq_length", in: WindowLayout.minimumLength...Int(Int32.max))
+    guard let name = try own.string("aggregation") else { return }
     let known = TokenAggregation.allCases.filter { $0 != .model }
     guard let named = known.first(where: { $0.description == name }) else {
       throw BertQAError(

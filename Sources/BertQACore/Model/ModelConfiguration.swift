@@ -61,6 +61,8 @@ struct ModelConfiguration: Sendable, Equatable {
   var problemType = ProblemType.singleLabel
   /// How token labels become entities (`bertqa.aggregation`).
   var aggregation = TokenAggregation.simple
+  /// The tokens of a window in which entities are found (`bertqa.max_seq_length`). nil: as many as the model takes.
+  var entityWindow: Int?
 
   /// The modules that have a bias.
   struct Biases: Sendable, Equatable {

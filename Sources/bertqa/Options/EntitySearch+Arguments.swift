@@ -126,7 +126,7 @@ struct EntitySearch {
   static let readingRows = [
     OptionRow(
       .maxSequenceLength, value: "N",
-      "length of a window; default 0: the maximum of the model"),
+      "length of a window; default 0: what the model's files name, else its maximum"),
     OptionRow(
       .documentStride, value: "N",
       "overlap of neighbouring windows; by default they end where paragraphs and sentences do"),

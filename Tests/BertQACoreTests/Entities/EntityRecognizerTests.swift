@@ -241,6 +241,29 @@ private struct TaggedTexts: Decodable {
     }
   }
 
+  @Test func aModelSaysHowLongItsWindowsAre() throws {
+    let directory = try TemporaryDirectory()
+    var checkpoint = TinyCheckpoint(task: .entities)
+    func windowCount(_ change: (inout EntityOptions) -> Void = { _ in }) throws -> Int {
+      try checkpoint.write(to: directory)
+      var options = EntityOptions()
+      change(&options)
+      let context = try Context(modelDirectory: directory.path)
+      return try context.entities(of: "the fox jumps. the dog is lazy. the fox is brown.", options: options)
+        .windowCount
+    }
+    #expect(try windowCount() == 1)
+    let count = try windowCount { $0.maxSequenceLength = 8 }
+    #expect(count > 1)
+    checkpoint.config["bertqa"] = .object(.init(members: [.init(key: "max_seq_length", value: .number(8))]))
+    #expect(try windowCount() == count)
+    #expect(try windowCount { $0.maxSequenceLength = 512 } == 1)
+    #expect(try windowCount { $0.documentStride = 0 } == 1)
+    checkpoint.config["bertqa"] = .object(.init(members: [.init(key: "max_seq_length", value: .number(7))]))
+    let error = try #require(failure { _ = try windowCount() })
+    #expect(error.status == .invalidModel && error.message.contains("max_seq_length"), "\(error)")
+  }
+
   @Test func aModelSaysHowItsLabelsBecomeEntities() throws {
     let directory = try TemporaryDirectory()
     var checkpoint = TinyCheckpoint(task: .entities)

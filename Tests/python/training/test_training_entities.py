@@ -135,6 +135,15 @@ def test_examples_in_marked_lines():
     assert [example.text[e.start : e.end] for e in example.entities] == ["Anna Berg", "Oslo"]
 
 
+def test_examples_that_are_lines_of_one():
+    examples = [
+        accuracy.Example(text, [accuracy.Entity(0, 1, text, 1.0)], text[:1]) for text in ("a1", "b", "a2", "a3")
+    ]
+    found = accuracy.joined(examples, 2)
+    assert [(example.text, example.source) for example in found] == [("a1\na2", "a"), ("a3", "a"), ("b", "b")]
+    assert [entity[:3] for entity in found[0].entities] == [(0, 1, "a1"), (3, 4, "a2")]
+
+
 def test_entities_between_marks():
     entities = [accuracy.Entity(28, 32, "place", 1.0), accuracy.Entity(4, 13, "person", 1.0)]
     example = accuracy.around_entities(

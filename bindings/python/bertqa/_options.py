@@ -107,8 +107,8 @@ class EntitiesOptions(CallOptions, total=False):
     threshold: entities with a lower score are omitted, 0...1; default 0. For GLiNER, 0 means 0.5.
     nested: GLiNER: True: entities may lie within others; default False: of overlapping entities, the one with the
         highest score stays.
-    max_seq_len: tokens of one window, at least 8; longer texts are read in windows; default: as many as the model
-        takes.
+    max_seq_len: tokens of one window, at least 8; longer texts are read in windows; default: "max_seq_length" in the
+        model's config.json unless doc_stride is given, else as many as the model takes.
     doc_stride: None (default): windows end where paragraphs and sentences do. Else neighbouring windows share this
         many tokens, fewer than a window has without its special tokens.
     """

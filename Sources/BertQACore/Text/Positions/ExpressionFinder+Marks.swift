@@ -28,7 +28,7 @@ extension ExpressionFinder {
     var opened: [Mark] = []
     var closed: [Mark] = []
     /// By kind of quotation mark.
-    var quotes: [UInt32: Int] = [:]
+    var quotes = [0, 0, 0]
     var position = range.start
     while position < range.end, let mark = mark(at: position) {
       position = mark.range.upperBound
@@ -40,7 +40,7 @@ extension ExpressionFinder {
         } else {
           closed.append(mark)
         }
-      case let scalar: if let kind = Self.quoteKind(scalar) { quotes[kind, default: 0] += 1 }
+      case let scalar: if let kind = Self.quoteKind(scalar) { quotes[kind] += 1 }
       }
     }
     let (before, first) = (mark(before: range.start), mark(at: range.start))
@@ -67,7 +67,7 @@ extension ExpressionFinder {
         return TextRange(start: before.range.lowerBound, end: range.end)
       }
     }
-    for (kind, count) in quotes.sorted(by: { $0.key < $1.key }) where count % 2 == 1 {
+    for (kind, count) in quotes.enumerated() where count % 2 == 1 {
       let isOfKind = { (mark: Mark) in Self.quoteKind(mark.scalar) == kind }
       if count == 1, let first, isOfKind(first) {
         return TextRange(start: first.range.upperBound, end: range.end)
@@ -112,12 +112,12 @@ extension ExpressionFinder {
     }
   }
 
-  /// Returns the mark that stands for all of its kind. Which of them opens depends on the language: “a”, „a“, «a», »a«.
-  private static func quoteKind(_ scalar: UInt32) -> UInt32? {
+  /// Returns the kind of a quotation mark, 0...2. Which of a kind opens depends on the language: “a”, „a“, «a», »a«.
+  private static func quoteKind(_ scalar: UInt32) -> Int? {
     switch scalar {
-    case 0x22: scalar
-    case 0xAB, 0xBB: 0xAB
-    case 0x201C, 0x201D, 0x201E: 0x201C
+    case 0x22: 0
+    case 0xAB, 0xBB: 1
+    case 0x201C, 0x201D, 0x201E: 2
     default: nil
     }
   }

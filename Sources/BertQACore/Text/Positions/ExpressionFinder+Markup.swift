@@ -9,7 +9,7 @@ extension ExpressionFinder {
   // MARK: - Emphasis
 
   /// One to three equal marks that open or close emphasis, unlike those of `5 * 3` and `file_name`.
-  private struct Run: Equatable {
+  private struct Run {
     /// Of the whole run, which the edge of an answer may cut.
     let range: Range<Int>
     let opens: Bool
@@ -18,31 +18,39 @@ extension ExpressionFinder {
 
   private func withWholeEmphasis(_ range: TextRange) -> TextRange? {
     for mark in "*_~`".utf8 {
-      let runs = runs(of: mark, in: range)
-      guard let first = runs.first, let last = runs.last, runs.count < 3 else { continue }
+      guard case let (first?, last?, count) = runs(of: mark, in: range), count < 3 else { continue }
       let start = first.range.lowerBound <= range.start && first.opens ? first.range.upperBound : range.start
       let end = last.range.upperBound >= range.end && last.closes ? last.range.lowerBound : range.end
-      if runs.count == 2 {
+      if count == 2 {
         if start > range.start, end < range.end, !isDunder(start..<end) {
           return TextRange(start: start, end: end)
         }
-      } else if first.opens, let behind = run(of: mark, across: range.end), behind.closes, behind != first {
+      } else if first.opens, let behind = run(of: mark, across: range.end), behind.closes,
+        behind.range != first.range
+      {
         return TextRange(start: start, end: start > range.start ? range.end : behind.range.upperBound)
-      } else if last.closes, let before = run(of: mark, across: range.start), before.opens, before != last {
+      } else if last.closes, let before = run(of: mark, across: range.start), before.opens,
+        before.range != last.range
+      {
         return TextRange(start: end < range.end ? range.start : before.range.lowerBound, end: end)
       }
     }
     return nil
   }
 
-  private func runs(of mark: UInt8, in range: TextRange) -> [Run] {
-    var runs: [Run] = []
+  /// Returns the first and the last run of a mark, and how many there are.
+  private func runs(of mark: UInt8, in range: TextRange) -> (first: Run?, last: Run?, count: Int) {
+    var (first, last, count): (Run?, Run?, Int) = (nil, nil, 0)
     var position = range.start
     while position < range.end {
-      if text[position] == mark, let run = run(of: mark, across: position) { runs.append(run) }
+      if text[position] == mark, let run = run(of: mark, across: position) {
+        if count == 0 { first = run }
+        last = run
+        count += 1
+      }
       repeat { position += 1 } while text[position - 1] == mark && text[position] == mark
     }
-    return runs
+    return (first, last, count)
   }
 
   /// Returns the run that a place is in, or at an end of.
@@ -73,27 +81,30 @@ extension ExpressionFinder {
   /// Returns the text of a link that is the whole answer: `[Ann](ann.md)`, `[[Ann]]`, `[[ann|Ann]]`, and `[Ann]` before
   /// its address.
   private func withoutLink(_ range: TextRange) -> TextRange? {
-    let bytes = text.bytes[range.start..<range.end]
-    let (opening, closing) = (UInt8(ascii: "["), UInt8(ascii: "]"))
-    guard bytes.first == opening, let close = bytes.firstIndex(of: closing) else { return nil }
-    let inner = bytes[(range.start + 1)..<close]
-    guard let bracket = inner.first, bracket == opening else {
-      let isWhole = [nil, range.end - 1].contains(bytes[close...].firstIndex(of: UInt8(ascii: ")")))
-      guard isWhole, text[close + 1] == UInt8(ascii: "("), !inner.contains(opening) else { return nil }
-      return TextRange(start: inner.startIndex, end: close)
+    guard text[range.start] == UInt8(ascii: "[") else { return nil }
+    let isPage = text[range.start + 1] == UInt8(ascii: "[")
+    var start = range.start + (isPage ? 2 : 1)
+    var close = start
+    while close < range.end, text[close] != UInt8(ascii: "]") {
+      if text[close] == UInt8(ascii: "[") { return nil }
+      if isPage, text[close] == UInt8(ascii: "|") { start = close + 1 }
+      close += 1
     }
-    guard close + 2 == range.end, text[close + 1] == closing else { return nil }
-    let page = inner.dropFirst()
-    guard !page.contains(opening) else { return nil }
-    let bar = page.lastIndex(of: UInt8(ascii: "|"))
-    return TextRange(start: bar.map { $0 + 1 } ?? page.startIndex, end: close)
+    var end = close + 2
+    if isPage {
+      guard text.has("]]", at: close) else { return nil }
+    } else {
+      guard text.has("](", at: close) else { return nil }
+      while end < range.end, text[end - 1] != UInt8(ascii: ")") { end += 1 }
+    }
+    // Of `[Ann]` before its address, the end is one less.
+    return end >= range.end ? TextRange(start: start, end: close) : nil
   }
 
   // MARK: - Tags
 
   private struct Tag {
-    /// In lower case.
-    let name: [UInt8]
+    let name: Range<Int>
     let isClosing: Bool
     let range: Range<Int>
   }
@@ -102,57 +113,66 @@ extension ExpressionFinder {
   private static let longestTag = 512
 
   private func withoutTags(_ range: TextRange) -> TextRange? {
-    var opened: [Tag] = []
-    var closed: [Tag] = []
-    var position = range.start
-    while position < range.end {
-      guard let tag = tag(at: position), tag.range.upperBound <= range.end else {
-        position += 1
-        continue
+    let first = tag(at: range.start)
+    if let last = tag(before: range.end), last.isClosing, last.range.lowerBound >= range.start {
+      if let first, isPair(first, last), !has(last, in: first.range.upperBound..<last.range.lowerBound) {
+        return TextRange(start: first.range.upperBound, end: last.range.lowerBound)
       }
-      position = tag.range.upperBound
-      if !tag.isClosing {
-        opened.append(tag)
-      } else if let open = opened.last, open.name == tag.name {
-        if open.range.lowerBound == range.start, position == range.end {
-          return TextRange(start: open.range.upperBound, end: tag.range.lowerBound)
-        }
-        opened.removeLast()
-      } else {
-        closed.append(tag)
-      }
-    }
-    if let first = closed.first, let last = closed.last {
-      if last.range.upperBound == range.end {
+      if !has(last, in: range.start..<last.range.lowerBound) {
         return TextRange(start: range.start, end: last.range.lowerBound)
       }
-      if first.range.lowerBound == range.start {
-        return TextRange(start: first.range.upperBound, end: range.end)
-      }
     }
-    guard let open = opened.last, open.range.lowerBound == range.start, let behind = tag(at: range.end),
-      behind.isClosing, behind.name == open.name
-    else { return nil }
-    return TextRange(start: open.range.upperBound, end: range.end)
+    guard let first, first.range.upperBound < range.end else { return nil }
+    if !first.isClosing {
+      guard let behind = tag(at: range.end), isPair(first, behind),
+        !has(first, in: first.range.upperBound..<range.end)
+      else { return nil }
+    }
+    return TextRange(start: first.range.upperBound, end: range.end)
+  }
+
+  private func isPair(_ first: Tag, _ second: Tag) -> Bool {
+    !first.isClosing && second.isClosing && isSameName(first, second)
+  }
+
+  private func isSameName(_ first: Tag, _ second: Tag) -> Bool {
+    first.name.count == second.name.count
+      && first.name.allSatisfy {
+        text[$0] | 0x20 == text[$0 - first.name.lowerBound + second.name.lowerBound] | 0x20
+      }
+  }
+
+  /// True if a part of the text has a tag of the same name.
+  private func has(_ named: Tag, in part: Range<Int>) -> Bool {
+    part.contains { position in tag(at: position).map { isSameName($0, named) } ?? false }
   }
 
   /// Returns the tag that begins at a place, such as `<b>`, `</b>` or `<a href=ann.html>`; nil for `<ann@example.org>`.
   private func tag(at start: Int) -> Tag? {
     guard text[start] == UInt8(ascii: "<") else { return nil }
     let isClosing = text[start + 1] == UInt8(ascii: "/")
-    let nameStart = start + (isClosing ? 2 : 1)
-    var end = nameStart
+    let name = start + (isClosing ? 2 : 1)
+    guard TextBytes.isLetter(text[name]) else { return nil }
+    var end = name
     while text.isAlphanumeric(end), end - start < Self.longestTag { end += 1 }
-    guard TextBytes.isLetter(text[nameStart]),
-      text[end] <= 0x20 || text[end] == UInt8(ascii: ">") || text[end] == UInt8(ascii: "/")
-    else { return nil }
-    let name = text.bytes[nameStart..<end].map { $0 | 0x20 }
+    let nameEnd = end
+    guard text[end] <= 0x20 || text[end] == UInt8(ascii: ">") || text[end] == UInt8(ascii: "/") else {
+      return nil
+    }
     while text[end] != UInt8(ascii: ">") {
       guard end < text.count, end - start < Self.longestTag, text[end] != UInt8(ascii: "<") else {
         return nil
       }
       end += 1
     }
-    return Tag(name: name, isClosing: isClosing, range: start..<end + 1)
+    return Tag(name: name..<nameEnd, isClosing: isClosing, range: start..<end + 1)
+  }
+
+  /// Returns the tag that ends at a place.
+  private func tag(before end: Int) -> Tag? {
+    guard text[end - 1] == UInt8(ascii: ">") else { return nil }
+    var start = end - 1
+    while start > 0, end - start < Self.longestTag, text[start] != UInt8(ascii: "<") { start -= 1 }
+    return tag(at: start).flatMap { $0.range.upperBound == end ? $0 : nil }
   }
 }

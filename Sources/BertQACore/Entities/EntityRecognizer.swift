@@ -78,9 +78,9 @@ struct EntityRecognizer: EntityFinder {
         "is on, but this model labels tokens, so its entities never overlap")
     }
     // Strides are Hugging Face's windows.
-    let window = options.documentStride == nil ? window : nil
     let layout = try WindowLayout(
-      maxSequenceLength: options.maxSequenceLength ?? window, documentStride: options.documentStride,
+      maxSequenceLength: options.maxSequenceLength,
+      defaultLength: options.documentStride == nil ? window : nil, documentStride: options.documentStride,
       maxPositions: reader.maxPositions, template: tokenizer.template)
     let aggregation = options.aggregation == .model ? aggregation : options.aggregation
     try options.checkThresholds()

@@ -264,7 +264,8 @@ extension ModelConfiguration {
 
   private mutating func readEntities(_ reader: ObjectReader) throws(BertQAError) {
     guard let own = try reader.reader("bertqa") else { return }
-    entityWindow = try own.integer("max_seq_length", in: WindowLayout.minimumLength...Int(Int32.max))
+    // A number below 8 is reported when a caller asks for entities.
+    entityWindow = try own.integer("max_seq_length", in: 0...Int(Int32.max))
     guard let name = try own.string("aggregation") else { return }
     let known = TokenAggregation.allCases.filter { $0 != .model }
     guard let named = known.first(where: { $0.description == name }) else {

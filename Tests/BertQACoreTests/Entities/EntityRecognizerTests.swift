@@ -261,7 +261,7 @@ private struct TaggedTexts: Decodable {
     #expect(try windowCount { $0.documentStride = 0 } == 1)
     checkpoint.config["bertqa"] = .object(.init(members: [.init(key: "max_seq_length", value: .number(7))]))
     let error = try #require(failure { _ = try windowCount() })
-    #expect(error.status == .invalidModel && error.message.contains("max_seq_length"), "\(error)")
+    #expect(error.status == .invalidArgument && error.message.contains("7 in the model's files"), "\(error)")
   }
 
   @Test func aModelSaysHowItsLabelsBecomeEntities() throws {

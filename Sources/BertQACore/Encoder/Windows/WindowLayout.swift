@@ -16,11 +16,12 @@ struct WindowLayout: Sendable {
   let division: Division
   let template: Template
 
-  /// For tasks that read texts of any length. nil: as many tokens as the model takes; sections.
+  /// For tasks that read texts of any length. nil: `defaultLength`, or as many tokens as the model takes; sections.
   init(
-    maxSequenceLength: Int?, documentStride: Int?, maxPositions: Int, template: Template
+    maxSequenceLength: Int?, defaultLength: Int? = nil, documentStride: Int?, maxPositions: Int,
+    template: Template
   ) throws(BertQAError) {
-    let length = try Self.length(maxSequenceLength, default: maxPositions, maxPositions)
+    let length = try Self.length(maxSequenceLength, default: defaultLength ?? maxPositions, maxPositions)
     if let documentStride {
       let room = try Self.room(length: length, template, isPair: false)
       try Self.check(

@@ -30,7 +30,7 @@ extension ExpressionFinder {
       {
         return TextRange(start: start, end: start > range.start ? range.end : behind.range.upperBound)
       } else if last.closes, let before = run(of: mark, across: range.start), before.opens,
-        before.range != last.range
+        before.range != last.range, !text.isAlphanumeric(before.range.lowerBound - 1)
       {
         return TextRange(start: end < range.end ? range.start : before.range.lowerBound, end: end)
       }
@@ -48,7 +48,9 @@ extension ExpressionFinder {
         last = run
         count += 1
       }
-      repeat { position += 1 } while text[position - 1] == mark && text[position] == mark
+      repeat {
+        position += 1
+      } while position < range.end && text[position - 1] == mark && text[position] == mark
     }
     return (first, last, count)
   }

@@ -233,6 +233,7 @@ import Testing
     ("by **«Ann** Smith» in", "**Ann** Smith"),
     ("by «Ann **Smith»** in", "Ann **Smith**"),
     ("by «5 * 3» * 2", "5 * 3"),
+    ("by 2*«a*b» in", "a*b"),
     ("by _«file_name» in", "file_name"),
     ("é_«a_» b", "a_"),
     ("****«a****» b", "a****"),

@@ -175,7 +175,8 @@ def test_windows_in_other_forms(windows, tokenizer):
             first = np.flatnonzero(other_candidates[0])[1]
             kept = kept[other_start - first : other_end + 1 - first]
             assert answer[kept].tolist() == ids[0, start : end + 1].tolist() and kept[0] and kept[-1]
-    assert kinds >= {(True, False), (False, True), (True, True)}
+    # A short passage may have no run of words with marks.
+    assert kinds == {(True, False), (False, True), (True, True), (False, False)}
     assert any(order is None for order in places)
 
 

@@ -59,11 +59,9 @@ struct WordScanner: ~Copyable {
     while true {
       while position < limit {
         let kind = tables.kinds[Int(base[position])]
-        if kind == WordTables.Kind.separator || kind == WordTables.Kind.middle {
-          position &+= 1
-          continue
-        }
-        if base[position] == UInt8(ascii: "_") {
+        if kind == WordTables.Kind.separator || kind == WordTables.Kind.middle
+          || base[position] == UInt8(ascii: "_")
+        {
           position &+= 1
           continue
         }

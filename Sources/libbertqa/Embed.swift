@@ -37,21 +37,14 @@ public func bertqa_embed(
       let length = context.info.embeddingLength
       let room = count * length
       if length > 0 { try checkRoom(embeddings_length, room, "embeddings_length") }
-      let texts = try elements(texts, count, "texts")
       let target = UnsafeMutableBufferPointer(
         start: count > 0 ? try required(embeddings, "embeddings") : nil, count: room)
       var failures = BatchFailures(statuses, count, of: "texts", &options.call)
       let monitor = CallMonitor(options.call)
-      var items = try [TextPair](resultCapacity: count, monitor)
-      for (index, text) in texts.enumerated() {
-        try check(item: index, monitor)
-        do throws(BertQAError) {
-          items.append(try textPair(text))
-        } catch {
-          try failures.add(error, of: index)
-          // Keeps the other vectors at their places.
-          items.append(TextPair(text: UnsafeBufferPointer(start: nil, count: 0)))
-        }
+      let items = try readItems(texts, count, "texts", monitor, textPair) { error, index throws(BertQAError) in
+        try failures.add(error, of: index)
+        // Keeps the other vectors at their places.
+        return TextPair(text: UnsafeBufferPointer(start: nil, count: 0))
       }
       let embeddingFailures = try context.embedEach(items, options: options, into: target)
       for index in 0..<count where failures.contains(index) {

@@ -28,14 +28,26 @@ func readItems<Raw, Item>(
   _ array: UnsafePointer<Raw>?, _ count: Int, _ name: StaticString, _ call: CallOptions,
   _ item: (Raw) throws(BertQAError) -> Item
 ) throws(BertQAError) -> [Item] {
-  let monitor = CallMonitor(call)
+  try readItems(array, count, name, CallMonitor(call), item) { error, index throws(BertQAError) in
+    throw error.of(item: index, in: "\(name)")
+  }
+}
+
+/// Reads the items of a batch.
+/// - Parameter failed: takes the failure and the index of an item, and returns the item to take instead, if any.
+func readItems<Raw, Item>(
+  _ array: UnsafePointer<Raw>?, _ count: Int, _ name: StaticString, _ monitor: CallMonitor,
+  _ item: (Raw) throws(BertQAError) -> Item,
+  failed: (BertQAError, Int) throws(BertQAError) -> Item?
+) throws(BertQAError) -> [Item] {
+  let array = try elements(array, count, name)
   var items = try [Item](resultCapacity: count, monitor)
-  for (index, raw) in try elements(array, count, name).enumerated() {
+  for (index, raw) in array.enumerated() {
     try check(item: index, monitor)
     do throws(BertQAError) {
       items.append(try item(raw))
     } catch {
-      throw error.of(item: index, in: "\(name)")
+      if let other = try failed(error, index) { items.append(other) }
     }
   }
   return items
@@ -73,29 +85,36 @@ struct BatchOutput {
     each: ([Item], Options) throws(BertQAError) -> [Result<Value, BertQAError>]
   ) throws(BertQAError) {
     let (count, collection) = (objects.count, "\(name)")
-    let array = try elements(array, count, name)
     var options = options
     var failures = BatchFailures(statuses, count, of: collection, &options.call)
     let monitor = CallMonitor(options.marshallingCall)
-    var items = try [Item](resultCapacity: count, monitor)
-    var indices = try [Int](resultCapacity: count, monitor)
-    for (index, raw) in array.enumerated() {
-      try check(item: index, monitor)
-      do throws(BertQAError) {
-        items.append(try item(raw))
-        indices.append(index)
-      } catch {
-        try failures.add(error, of: index)
+    let items = try readItems(array, count, name, monitor, item) { error, index throws(BertQAError) in
+      try failures.add(error, of: index)
+      return nil
+    }
+    var indices = try [Int](resultCapacity: items.count, monitor)
+    for index in 0..<count where !failures.contains(index) { indices.append(index) }
+    let results = try naming(indices, in: collection) { () throws(BertQAError) in try each(items, options) }
+    try store(indices, &failures, monitor) { number throws(BertQAError) in
+      switch results[number] {
+      case .success(let value): .success(try make(value, monitor))
+      case .failure(let error): .failure(error)
       }
     }
-    let results = try naming(indices, in: collection) { () throws(BertQAError) in try each(items, options) }
-    try monitor.holdResult(results.count * smallObjectBytes, of: UInt8.self)
-    var made = try [(index: Int, object: Object)](resultCapacity: results.count, monitor)
-    for (number, result) in results.enumerated() {
+  }
+
+  /// Stores the objects of the items with these indices, which `result` makes. If one cannot be made, stores none.
+  private func store(
+    _ indices: [Int], _ failures: inout BatchFailures, _ monitor: CallMonitor,
+    _ result: (Int) throws(BertQAError) -> Result<any Handle, BertQAError>
+  ) throws(BertQAError) {
+    try monitor.holdResult(indices.count * smallObjectBytes, of: UInt8.self)
+    var made = try [(index: Int, object: any Handle)](resultCapacity: indices.count, monitor)
+    for (number, index) in indices.enumerated() {
       try check(item: number, monitor)
-      switch result {
-      case .success(let value): made.append((indices[number], try make(value, monitor)))
-      case .failure(let error): try failures.add(error, of: indices[number])
+      switch try result(number) {
+      case .success(let object): made.append((index, object))
+      case .failure(let error): try failures.add(error, of: index)
       }
     }
     for (index, object) in made { objects[index] = object.passed() }

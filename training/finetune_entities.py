@@ -20,7 +20,7 @@ from common.models import (
     replacing,
     write_model,
 )
-from entities.examples import Example, label_names, read_examples, windows
+from entities.examples import Example, joined, label_names, read_examples, texts_of, windows
 from entities.forms import other_forms
 from entities.passages import sentences
 
@@ -46,8 +46,15 @@ def main():
         parts = windows(example, encoding, labels, frame(tokenizer), arguments.max_length)
         prepared += parts
         sources += [example.source] * len(parts)
+    texts = texts_of(prepared, sources, arguments.joined, arguments.max_length * 2 // 3, arguments.seed)
+    sources = [sources[text[0]] for text in texts]
     read, places = other_forms(
-        prepared, tokenizer, labels, arguments.other_forms, arguments.max_length, arguments.seed
+        [joined([prepared[index] for index in text]) for text in texts],
+        tokenizer,
+        labels,
+        arguments.other_forms,
+        arguments.max_length,
+        arguments.seed,
     )
     weights = source_weights(arguments.weight, sources)
     lengths = [len(window.ids) for window in read]
@@ -57,7 +64,7 @@ def main():
     batches = token_batches(order, lengths, arguments.batch_tokens, LENGTH_MULTIPLE, arguments.seed)
     padding = 100 * padding_share(batches, lengths, LENGTH_MULTIPLE)
     print(f"{len(order)} windows, {len(batches)} steps, {padding:.1f} % padding", file=sys.stderr)
-    tensors = mixed(trained(arguments, read, prepared, places, batches, labels, tokenizer), arguments.mix)
+    tensors = mixed(trained(arguments, read, prepared, texts, places, batches, labels, tokenizer), arguments.mix)
     source = os.path.join(arguments.state, "averaged")
     names = dict(enumerate(labels))
     write_model(
@@ -102,6 +109,11 @@ def parsed(argv=None):
         help="learn also the mean of these models' probabilities; models with the same word pieces and labels",
     )  # fmt: skip
     parser.add_argument("--teacher-share", type=float, default=0.7, help="of the loss")
+    parser.add_argument(
+        "--joined", type=float, default=0.0, metavar="SHARE",
+        help="of the texts that are read with those that follow them in their source, up to two thirds of "
+        "--max-length; teachers read each alone"
+    )  # fmt: skip
     parser.add_argument(
         "--other-forms", type=float, default=0.0, metavar="SHARE",
         help="of the texts that are read without punctuation, or with marks before lines or around words; teachers read "

@@ -16,7 +16,7 @@ from common.batches import padded_length
 from common.dropout import use_byte_dropout
 from common.schedule import learning_rate, parameter_groups
 
-from .examples import IGNORED, Window
+from .examples import IGNORED, Window, inner
 from .forms import probabilities_at
 from .teacher import teacher_probabilities
 
@@ -27,6 +27,7 @@ def trained(
     arguments,
     examples: Sequence[Window],
     taught: Sequence[Window],
+    texts: Sequence[Sequence[int]],
     places: Sequence[Optional[np.ndarray]],
     batches: List[List[int]],
     labels: List[str],
@@ -34,7 +35,8 @@ def trained(
 ) -> Dict[str, np.ndarray]:
     """Weights in f32: the mean of the snapshots of the last third of the run.
 
-    taught: the examples as the teachers read them. places: of the tokens of `examples` in them, by `other_forms`.
+    taught: the windows that the teachers read. texts: of which of them each example is made. places: of the tokens of
+    `examples` in that text, by `other_forms`.
     tokenizer: that of the examples.
     """
     torch.manual_seed(arguments.seed)
@@ -44,6 +46,7 @@ def trained(
     teacher = None
     if arguments.teacher:
         teacher = teacher_probabilities(arguments.teacher, taught, tokenizer, labels, device)
+        teacher = [np.array(inner([teacher[index] for index in text])) for text in texts]
         teacher = [
             known if order is None else probabilities_at(order, known, labels)
             for known, order in zip(teacher, places, strict=True)

@@ -10,7 +10,7 @@ from tokenizers import BertWordPieceTokenizer
 import entity_accuracy as accuracy
 from common.models import frame
 from conftest import FIXTURES
-from entities.examples import IGNORED, Example, label_names, read_examples, windows
+from entities.examples import IGNORED, Example, Window, joined, label_names, read_examples, texts_of, windows
 from entities.forms import labels_at, other_forms, probabilities_at
 from entities.passages import LENGTHS, sentences
 
@@ -103,6 +103,21 @@ def test_windows_in_other_forms(tmp_path):
     assert short == plain and none == [None] * 60
 
 
+def test_texts_of_successive_windows():
+    parts = [Window([101, *range(n, n + n % 5), 102], [IGNORED, *[n] * (n % 5), IGNORED]) for n in range(300)]
+    sources = ["a"] * 150 + ["b"] * 150
+    assert texts_of(parts, sources, 0, 20, 1) == [[index] for index in range(300)]
+    texts = texts_of(parts, sources, 0.6, 20, 1)
+    assert [index for text in texts for index in text] == list(range(300))
+    assert all(len({sources[index] for index in text}) == 1 for text in texts)
+    whole = [joined([parts[index] for index in text]) for text in texts]
+    lengths = {len(window.ids) for window in whole}
+    assert max(lengths) == 20 and len(lengths) > 15 and any(len(text) == 1 for text in texts)
+    for window, text in zip(whole, texts):
+        assert window.ids == [101, *(n for index in text for n in parts[index].ids[1:-1]), 102]
+        assert len(window.labels) == len(window.ids) and window.labels[0] == window.labels[-1] == IGNORED
+
+
 def test_sentences_of_passages(tmp_path):
     passage = "Too short. " + " ".join(f"Sentence number {i} is long enough for the purpose." for i in range(9))
     question = {"context": passage, "question": "Which?", "answers": []}
@@ -110,9 +125,10 @@ def test_sentences_of_passages(tmp_path):
         tmp_path / "q.jsonl", question, question, {**question, "context": passage.replace("number", "No")}
     )
     found = sentences([path], 100, 1)
-    assert len(found) == len(set(found)) == 12 and all(
-        len(text) in LENGTHS and text in passage.replace("number", "No") + passage for text in found
-    )
+    assert len(found) == len(set(found)) == 12 and all(len(text) in LENGTHS for text in found)
+    for whole in passage, passage.replace("number", "No"):
+        places = [whole.index(text) for text in found if text in whole]
+        assert len(places) == 6 and places == sorted(places)
     assert sentences([path], 5, 1) == found[:5] and sentences([path], 100, 2) != found
 
 
@@ -186,7 +202,8 @@ def test_a_run_with_a_teacher(tmp_path, monkeypatch, request):
         run("--weight", "news=2")
     run("--teacher", str(tmp_path / "teacher" / "model"), "--teacher-share", "1")
     assert found() == [(0, 9, "person"), (18, 22, "place")] and not (out / "old").exists()
-    run("--teacher", str(tmp_path / "teacher" / "model"), "--teacher-share", "1", "--other-forms", "0.5")
+    run("--teacher", str(tmp_path / "teacher" / "model"), "--teacher-share", "1", "--joined", "0.5",
+        "--other-forms", "0.5", "--max-length", "128")  # fmt: skip
     assert found() == [(0, 9, "person"), (18, 22, "place")]
     other = written(tmp_path / "b.jsonl", record((0, 9, "person")))
     with pytest.raises(SystemExit, match="has other labels than --data: O, B-person, I-person"):

@@ -8,6 +8,7 @@ from tokenizers import Tokenizer
 from transformers import AutoModelForTokenClassification
 
 from common import attention
+from common.arithmetic import autocast
 from common.models import frame, ids_in, load_tokenizer, translated
 
 from .examples import Window
@@ -39,7 +40,7 @@ def teacher_probabilities(
             for row, index in enumerate(batch):
                 array[row, : len(windows[index].ids)] = translated(np.array(windows[index].ids), table)
             inputs = torch.from_numpy(array).to(device)
-            with torch.autocast(device.type, torch.bfloat16):
+            with autocast(device):
                 logits = model(input_ids=inputs, attention_mask=inputs != model.config.pad_token_id).logits
             found = logits.float().softmax(-1).cpu().numpy() / len(directories)
             for row, index in enumerate(batch):

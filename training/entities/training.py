@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 from transformers import AutoModelForTokenClassification
 
 from common import attention
+from common.arithmetic import autocast
 from common.averaging import averaged
 from common.batches import padded_length
 from common.dropout import use_byte_dropout
@@ -67,7 +68,7 @@ def trained(
     for step, batch in enumerate(batches):
         pad = model.config.pad_token_id
         ids, targets = (torch.from_numpy(a).to(device) for a in arrays(examples, batch, pad))
-        with torch.autocast(device.type, torch.bfloat16):
+        with autocast(device):
             logits = model(input_ids=ids, attention_mask=ids != pad).logits.float()
         loss = cross_entropy(logits, targets)
         if teacher is not None:

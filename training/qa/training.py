@@ -15,6 +15,7 @@ from transformers import AutoModelForQuestionAnswering
 
 from common import attention, packed
 from common.adversarial import AdversarialEmbeddings
+from common.arithmetic import autocast
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints
 from common.dropout import use_byte_dropout
 from common.files import digest, whole
@@ -44,7 +45,7 @@ def logits(model, ids, types, candidates, pad: int, device):
     inputs = {"input_ids": ids, "attention_mask": ids != pad}
     if getattr(model.config, "type_vocab_size", 0) > 1:
         inputs["token_type_ids"] = types
-    with torch.autocast(device.type, torch.bfloat16):
+    with autocast(device):
         hidden = model.base_model(**inputs)[0]
         scores = model.qa_outputs(hidden)
     return scores.float().permute(2, 0, 1).masked_fill(~candidates, -math.inf)

@@ -230,6 +230,19 @@ def test_what_a_run_keeps_is_of_its_inputs(trainer, tmp_path):
     assert len(kept("windows-*")) == 2 and len(kept("teacher-*")) == 3
 
 
+@pytest.mark.parametrize("bf16", [False, True])
+def test_the_faster_arithmetic_of_a_cpu(monkeypatch, bf16):
+    torch = pytest.importorskip("torch", reason="training/requirements.txt is not installed: no torch")
+    from common import arithmetic
+
+    assert arithmetic._bf16_is_faster() in (False, True)
+    monkeypatch.setattr(arithmetic, "_bf16_is_faster", lambda: bf16)
+    x = torch.ones(4, 4)
+    with arithmetic.autocast(torch.device("cpu")):
+        assert (x @ x).dtype == (torch.bfloat16 if bf16 else torch.float32)
+    assert (x @ x).dtype == torch.float32
+
+
 @pytest.mark.parametrize(
     "name", ["albert", "bert", "electra", "mobilebert", "mpnet", "roberta", "xlm-roberta-entities"]
 )

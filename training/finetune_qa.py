@@ -225,7 +225,10 @@ def prepared(arguments):
     if arguments.negatives:
         lines = list(records(arguments.negatives))
         # Passages have the numbers that they have in the data that hard_negatives.py read.
-        if [line["id"] for line in lines] != [example.id for example in examples]:
+        passages = len({example.context for example in examples})
+        ids = [line["id"] for line in lines]
+        last = max((number for line in lines for number in line["passages"]), default=-1)
+        if ids != [example.id for example in examples] or last >= passages:
             raise SystemExit(
                 f"--negatives: {arguments.negatives} is not of the questions of --data, in their order"
             )

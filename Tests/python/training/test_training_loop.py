@@ -204,9 +204,11 @@ def test_a_run_with_competing_passages(trainer, tmp_path):
                 assert table["starts"][other] == -1
     assert sorted(seen) == list(range(windows.trained))
 
-    negatives.write_text("".join(json.dumps(line) + "\n" for line in lines[::-1]))
-    with pytest.raises(SystemExit, match="not of the questions of --data"):
-        finetune_qa.prepared(arguments)
+    # Of other questions, and of more passages.
+    for wrong in lines[::-1], [{**line, "passages": [5]} for line in lines]:
+        negatives.write_text("".join(json.dumps(line) + "\n" for line in wrong))
+        with pytest.raises(SystemExit, match="not of the questions of --data"):
+            finetune_qa.prepared(arguments)
 
 
 def test_what_a_run_keeps_is_of_its_inputs(trainer, tmp_path):

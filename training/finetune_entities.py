@@ -6,6 +6,7 @@ training/README.md explains the recipe.
 
 import argparse
 import os
+import random
 import sys
 
 from common.averaging import mixed, shares
@@ -20,9 +21,10 @@ from common.models import (
     replacing,
     write_model,
 )
-from entities.examples import Example, joined, label_names, read_examples, texts_of, windows
+from entities.examples import Example, label_names, read_examples, windows
 from entities.forms import other_forms
 from entities.passages import sentences
+from entities.values import certain, labelled_by, read_values, with_other_values
 
 # Tokens of the windows of longer texts: the examples are single sentences, and models find less in windows of many.
 WINDOW = 48
@@ -40,31 +42,17 @@ def main():
         Example(text, None, "passages")
         for text in sentences(arguments.passages, arguments.sentences, arguments.seed)
     ]
-    prepared, sources = [], []
-    for example in examples:
-        encoding = tokenizer.encode(example.text, add_special_tokens=False)
-        parts = windows(example, encoding, labels, frame(tokenizer), arguments.max_length)
-        prepared += parts
-        sources += [example.source] * len(parts)
-    texts = texts_of(prepared, sources, arguments.joined, arguments.max_length * 2 // 3, arguments.seed)
-    sources = [sources[text[0]] for text in texts]
-    read, places = other_forms(
-        [joined([prepared[index] for index in text]) for text in texts],
-        tokenizer,
-        labels,
-        arguments.other_forms,
-        arguments.max_length,
-        arguments.seed,
-    )
+    from entities.training import LENGTH_MULTIPLE, device_of, trained
+
+    device = device_of(arguments)
+    read, sources = read_windows(arguments, examples, labels, tokenizer, device)
     weights = source_weights(arguments.weight, sources)
     lengths = [len(window.ids) for window in read]
     order = balanced_order(sources, weights, arguments.passes, arguments.seed)
-    from entities.training import LENGTH_MULTIPLE, trained
-
     batches = token_batches(order, lengths, arguments.batch_tokens, LENGTH_MULTIPLE, arguments.seed)
     padding = 100 * padding_share(batches, lengths, LENGTH_MULTIPLE)
     print(f"{len(order)} windows, {len(batches)} steps, {padding:.1f} % padding", file=sys.stderr)
-    tensors = mixed(trained(arguments, read, prepared, texts, places, batches, labels, tokenizer), arguments.mix)
+    tensors = mixed(trained(arguments, read, batches, labels, device), arguments.mix)
     source = os.path.join(arguments.state, "averaged")
     names = dict(enumerate(labels))
     write_model(
@@ -78,6 +66,36 @@ def main():
     )
     with replacing(arguments.out) as new:
         print(quantize(arguments.bertqa, source, new), end="")
+
+
+def read_windows(arguments, examples, labels, tokenizer, device):
+    """The windows that the student reads, and the source of each."""
+    longest, seed = arguments.max_length, arguments.seed
+
+    def encoded(example):
+        return tokenizer.encode(example.text, add_special_tokens=False)
+
+    def windows_of(example):
+        return windows(example, encoded(example), labels, frame(tokenizer), longest)
+
+    parts = [windows_of(example) for example in examples]
+    if arguments.teacher:
+        from entities.teacher import teacher_probabilities
+
+        alone = [window for part in parts for window in part]
+        known = iter(teacher_probabilities(arguments.teacher, alone, tokenizer, labels, device))
+        parts = [[window._replace(known=next(known)) for window in part] for part in parts]
+    if arguments.values:
+        values, draw = read_values(arguments.values), random.Random(seed)
+        for example, part in list(zip(examples, parts, strict=True)):
+            if example.entities is None:
+                example = labelled_by(part, example, encoded(example), labels)
+            if other := with_other_values(example, values, draw):
+                examples.append(other)
+                parts.append([certain(window, labels) for window in windows_of(other)])
+    sources = [example.source for example, part in zip(examples, parts, strict=True) for _ in part]
+    read = [window for part in parts for window in part]
+    return other_forms(read, tokenizer, labels, arguments.other_forms, longest, seed), sources
 
 
 def parsed(argv=None):
@@ -110,9 +128,9 @@ def parsed(argv=None):
     )  # fmt: skip
     parser.add_argument("--teacher-share", type=float, default=0.7, help="of the loss")
     parser.add_argument(
-        "--joined", type=float, default=0.0, metavar="SHARE",
-        help="of the texts that are read with those that follow them in their source, up to two thirds of "
-        "--max-length; teachers read each alone"
+        "--values", metavar="FILE",
+        help='JSON lines {"label", "text"}, such as names of many countries: each text with entities of these labels is '
+        "read once more with random ones of these in their places"
     )  # fmt: skip
     parser.add_argument(
         "--other-forms", type=float, default=0.0, metavar="SHARE",

@@ -4,15 +4,14 @@ import collections
 import json
 from typing import List, Sequence, Tuple
 
-import numpy as np
-
 from common.files import opened
 
 Entity = collections.namedtuple("Entity", "start end label")
 Entity.__doc__ = "A half-open range of code points and what it names."
 Example = collections.namedtuple("Example", "text entities source")
-Window = collections.namedtuple("Window", "ids labels")
-Window.__doc__ = "Ids with their special tokens, and of each token the label's index; IGNORED for special tokens and where only a teacher knows."
+Window = collections.namedtuple("Window", "ids labels known", defaults=[None])
+Window.__doc__ = """Ids with their special tokens; of each token the label's index, IGNORED for special tokens and where only a
+teacher knows; and the teacher's probabilities [tokens, labels], f16, if there is one."""
 
 # torch's cross_entropy leaves it out.
 IGNORED = -100
@@ -74,33 +73,3 @@ def windows(
         part = slice(first, first + room)
         result.append(Window([cls, *encoding.ids[part], sep], [IGNORED, *tags[part], IGNORED]))
     return result
-
-
-def texts_of(
-    windows: Sequence[Window], sources: Sequence[str], share: float, longest: int, seed: int
-) -> List[List[int]]:
-    """Indices of the windows that are read as one text: successive windows of a source.
-
-    This share of the texts is as long as a random number of tokens up to `longest` allows; the others have one window.
-    """
-    generator = np.random.default_rng(seed)
-    result: List[List[int]] = []
-    room = 0
-    for index, window in enumerate(windows):
-        tokens = len(window.ids) - 2
-        if not result or tokens > room or sources[index] != sources[index - 1]:
-            result.append([])
-            room = generator.integers(longest - 1) if generator.random() < share else 0
-        result[-1].append(index)
-        room -= tokens
-    return result
-
-
-def joined(windows: Sequence[Window]) -> Window:
-    """The windows' tokens and labels, between the special tokens of the first one."""
-    return Window(*(inner(parts) for parts in zip(*windows, strict=True)))
-
-
-def inner(lists: Sequence[list]) -> list:
-    """The lists in one without their first and last items, but for those of the first list."""
-    return [lists[0][0], *(item for items in lists for item in items[1:-1]), lists[0][-1]]

@@ -1,6 +1,6 @@
 """Windows in other forms (common/forms.py). Students read them, and teachers the text as it is."""
 
-from typing import List, Optional, Sequence, Tuple
+from typing import List, Sequence, Tuple
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -12,26 +12,27 @@ from .examples import IGNORED, Window
 
 def other_forms(
     windows: Sequence[Window], tokenizer: Tokenizer, labels: Sequence[str], share: float, longest: int, seed: int
-) -> Tuple[List[Window], List[Optional[np.ndarray]]]:
+) -> List[Window]:
     """Returns the windows, of which this share has another form.
 
-    Returns, too, for each window the place of each token in the window as it was, -1 for an added one; None for a window
-    that did not change. A window that would be longer than `longest` tokens does not change.
+    A window that would be longer than `longest` tokens does not change.
     """
     result = list(windows)
-    places: List[Optional[np.ndarray]] = [None] * len(result)
     if not share:
-        return result, places
+        return result
     pieces, generator = Pieces(tokenizer), np.random.default_rng(seed)
     for index in np.flatnonzero(generator.random(len(result)) < share):
-        cls, *text, sep = windows[index].ids
+        window = result[index]
+        cls, *text, sep = window.ids
         ids, order = in_form(np.array(text, np.uint32), pieces, generator)
         if len(ids) and len(ids) + 2 <= longest:
             order = np.concatenate([[0], np.where(order < 0, -1, order + 1), [len(text) + 1]])
-            places[index] = order
-            targets = labels_at(order, np.array(windows[index].labels), labels)
-            result[index] = Window([cls, *ids.tolist(), sep], targets.tolist())
-    return result, places
+            result[index] = Window(
+                [cls, *ids.tolist(), sep],
+                labels_at(order, np.array(window.labels), labels).tolist(),
+                None if window.known is None else probabilities_at(order, window.known, labels),
+            )
+    return result
 
 
 def labels_at(order: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -> np.ndarray:

@@ -12,16 +12,14 @@ OF_A_PASSAGE = 6
 
 
 def sentences(paths: Sequence[str], count: int, seed: int) -> List[str]:
-    """`count` sentences of questions' passages in files that finetune_qa.py reads, at most six of each passage, in
-    its order."""
+    """`count` sentences of questions' passages in files that finetune_qa.py reads, at most six of each passage."""
     choose = random.Random(seed)
     passages = sorted({example.context for path in paths for example in read_examples(path)})
     choose.shuffle(passages)
     result: List[str] = []
     for passage in passages:
         parts = [part for part in split_sentences(passage) if len(part) in LENGTHS]
-        taken = choose.sample(range(len(parts)), min(OF_A_PASSAGE, len(parts)))
-        result += [parts[place] for place in sorted(taken)]
+        result += choose.sample(parts, min(OF_A_PASSAGE, len(parts)))
         if len(result) >= count:
             break
     return result[:count]

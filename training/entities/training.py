@@ -2,12 +2,11 @@
 
 import os
 import sys
-from typing import Dict, List, Optional, Sequence
+from typing import Dict, List, Sequence
 
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from tokenizers import Tokenizer
 from transformers import AutoModelForTokenClassification
 
 from common import attention
@@ -17,41 +16,23 @@ from common.batches import padded_length
 from common.dropout import use_byte_dropout
 from common.schedule import learning_rate, parameter_groups
 
-from .examples import IGNORED, Window, inner
-from .forms import probabilities_at
-from .teacher import teacher_probabilities
+from .examples import IGNORED, Window
 
 LENGTH_MULTIPLE = 8
 
 
-def trained(
-    arguments,
-    examples: Sequence[Window],
-    taught: Sequence[Window],
-    texts: Sequence[Sequence[int]],
-    places: Sequence[Optional[np.ndarray]],
-    batches: List[List[int]],
-    labels: List[str],
-    tokenizer: Tokenizer,
-) -> Dict[str, np.ndarray]:
-    """Weights in f32: the mean of the snapshots of the last third of the run.
-
-    taught: the windows that the teachers read. texts: of which of them each example is made. places: of the tokens of
-    `examples` in that text, by `other_forms`.
-    tokenizer: that of the examples.
-    """
+def device_of(arguments) -> torch.device:
+    """Where to train; sets the seed and the threads."""
     torch.manual_seed(arguments.seed)
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
-    device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
-    teacher = None
-    if arguments.teacher:
-        teacher = teacher_probabilities(arguments.teacher, taught, tokenizer, labels, device)
-        teacher = [np.array(inner([teacher[index] for index in text])) for text in texts]
-        teacher = [
-            known if order is None else probabilities_at(order, known, labels)
-            for known, order in zip(teacher, places, strict=True)
-        ]
+    return torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
+
+
+def trained(
+    arguments, windows: Sequence[Window], batches: List[List[int]], labels: List[str], device: torch.device
+) -> Dict[str, np.ndarray]:
+    """Weights in f32: the mean of the snapshots of the last third of the run."""
     model = AutoModelForTokenClassification.from_pretrained(
         arguments.init,
         dtype=torch.float32,
@@ -67,12 +48,12 @@ def trained(
     total = 0.0
     for step, batch in enumerate(batches):
         pad = model.config.pad_token_id
-        ids, targets = (torch.from_numpy(a).to(device) for a in arrays(examples, batch, pad))
+        ids, targets = (torch.from_numpy(a).to(device) for a in arrays(windows, batch, pad))
         with autocast(device):
             logits = model(input_ids=ids, attention_mask=ids != pad).logits.float()
         loss = cross_entropy(logits, targets)
-        if teacher is not None:
-            known = torch.from_numpy(probabilities(teacher, batch, ids.shape[1])).to(device)
+        if arguments.teacher:
+            known = torch.from_numpy(probabilities(windows, batch, ids.shape[1])).to(device)
             soft = -(known * logits.log_softmax(-1)).sum() / known.sum()
             loss = (1 - arguments.teacher_share) * loss + arguments.teacher_share * soft
         loss.backward()
@@ -108,21 +89,22 @@ def cross_entropy(logits, targets):
     return total / (targets != IGNORED).sum().clamp(min=1)
 
 
-def probabilities(teacher: Sequence[np.ndarray], batch: Sequence[int], length: int):
-    """f32 [batch, length, labels]; 0 for special tokens and padding."""
-    result = np.zeros((len(batch), length, teacher[batch[0]].shape[1]), np.float32)
+def probabilities(windows: Sequence[Window], batch: Sequence[int], length: int):
+    """The teacher's, f32 [batch, length, labels]; 0 for special tokens and padding."""
+    result = np.zeros((len(batch), length, windows[batch[0]].known.shape[1]), np.float32)
     for row, index in enumerate(batch):
-        result[row, 1 : len(teacher[index]) - 1] = teacher[index][1:-1]
+        known = windows[index].known[1:-1]
+        result[row, 1 : len(known) + 1] = known
     return result
 
 
-def arrays(examples: Sequence[Window], batch: Sequence[int], pad: int):
+def arrays(windows: Sequence[Window], batch: Sequence[int], pad: int):
     """ids and targets, [batch, length]."""
-    length = padded_length(max(len(examples[i].ids) for i in batch), LENGTH_MULTIPLE)
+    length = padded_length(max(len(windows[i].ids) for i in batch), LENGTH_MULTIPLE)
     ids = np.full((len(batch), length), pad, np.int64)
     targets = np.full((len(batch), length), IGNORED, np.int64)
     for row, index in enumerate(batch):
-        window = examples[index]
+        window = windows[index]
         ids[row, : len(window.ids)] = window.ids
         targets[row, : len(window.labels)] = window.labels
     return ids, targets

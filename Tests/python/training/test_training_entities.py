@@ -1,6 +1,7 @@
 """training/finetune_entities.py and the score of entities: the steps before and after the arithmetic."""
 
 import json
+import random
 import sys
 
 import numpy as np
@@ -10,9 +11,10 @@ from tokenizers import BertWordPieceTokenizer
 import entity_accuracy as accuracy
 from common.models import frame
 from conftest import FIXTURES
-from entities.examples import IGNORED, Example, Window, joined, label_names, read_examples, texts_of, windows
+from entities.examples import IGNORED, Example, label_names, read_examples, windows
 from entities.forms import labels_at, other_forms, probabilities_at
 from entities.passages import LENGTHS, sentences
+from entities.values import certain, labelled_by, read_values, with_other_values
 
 TEXT = "Anna Berg flew to Oslo."
 
@@ -86,36 +88,52 @@ def test_windows_in_other_forms(tmp_path):
     )
     labels = label_names([example])
     encoding = tokenizer.encode(text, add_special_tokens=False)
-    plain = windows(example, encoding, labels, frame(tokenizer), 64) * 60
-    assert other_forms(plain, tokenizer, labels, 0, 64, 1) == (plain, [None] * 60)
-    read, places = other_forms(plain, tokenizer, labels, 0.9, 64, 1)
-    assert 40 < sum(order is not None for order in places) < 60
-    for before, after, order in zip(plain, read, places, strict=True):
-        assert len(after.ids) == len(after.labels) <= 64
-        if order is None:
-            assert after == before
-            continue
-        kept = order >= 0
-        assert np.array(after.ids)[kept].tolist() == np.array(before.ids)[order[kept]].tolist()
-        assert np.array(after.labels)[kept].tolist() == np.array(before.labels)[order[kept]].tolist()
-        assert set(np.array(after.labels)[~kept]) <= {0, labels.index("I-person"), labels.index("I-place")}
-    short, none = other_forms(plain, tokenizer, labels, 1, 8, 1)
-    assert short == plain and none == [None] * 60
+    [window] = windows(example, encoding, labels, frame(tokenizer), 64)
+    # A second column that tells the tokens apart.
+    known = np.zeros((len(window.ids), len(labels)))
+    known[:, 1] = np.arange(len(known)) / 64
+    plain = [window._replace(known=known)] * 60
+    assert other_forms(plain, tokenizer, labels, 0, 64, 1) == plain
+    read = other_forms(plain, tokenizer, labels, 0.9, 64, 1)
+    assert 40 < sum(after is not before for before, after in zip(plain, read, strict=True)) < 60
+    for after in read:
+        assert len(after.ids) == len(after.labels) == len(after.known) <= 64
+        places = (after.known[:, 1] * 64).astype(int)
+        kept = places > 0
+        assert (np.diff(places[kept]) > 0).all() and places[-1] == len(known) - 1
+        for now, then in zip(after[:2], window[:2], strict=True):
+            assert np.array(now)[kept].tolist() == np.array(then)[places[kept]].tolist()
+        assert set(np.array(after.labels)[~kept][1:]) <= {0, labels.index("I-person"), labels.index("I-place")}
+    assert other_forms(plain, tokenizer, labels, 1, 8, 1) == plain
 
 
-def test_texts_of_successive_windows():
-    parts = [Window([101, *range(n, n + n % 5), 102], [IGNORED, *[n] * (n % 5), IGNORED]) for n in range(300)]
-    sources = ["a"] * 150 + ["b"] * 150
-    assert texts_of(parts, sources, 0, 20, 1) == [[index] for index in range(300)]
-    texts = texts_of(parts, sources, 0.6, 20, 1)
-    assert [index for text in texts for index in text] == list(range(300))
-    assert all(len({sources[index] for index in text}) == 1 for text in texts)
-    whole = [joined([parts[index] for index in text]) for text in texts]
-    lengths = {len(window.ids) for window in whole}
-    assert max(lengths) == 20 and len(lengths) > 15 and any(len(text) == 1 for text in texts)
-    for window, text in zip(whole, texts):
-        assert window.ids == [101, *(n for index in text for n in parts[index].ids[1:-1]), 102]
-        assert len(window.labels) == len(window.ids) and window.labels[0] == window.labels[-1] == IGNORED
+def test_texts_with_other_values(tmp_path):
+    tokenizer = BertWordPieceTokenizer(str(FIXTURES / "tiny-bert" / "vocab.txt"))
+    text = "@Ann saw Anna Berg and Bo in Oslo."
+    entities = (0, 4, "person"), (9, 18, "person"), (23, 25, "person"), (29, 33, "place")
+    [example] = read_examples(written(tmp_path / "a.jsonl", record(*entities, text=text)))
+    values = read_values(written(
+        tmp_path / "v.jsonl", *[{"label": "person", "text": value} for value in ("Zoë", "Ngô Minh", "李")]))  # fmt: skip
+    draw, seen = random.Random(1), set()
+    for _ in range(100):
+        other = with_other_values(example, values, draw)
+        first, second, third, place = (other.text[e.start : e.end] for e in other.entities)
+        assert (first, place, other.source) == ("@Ann", "Oslo", "values")
+        assert other.text == f"@Ann saw {second} and {third} in Oslo."
+        assert [entity.label for entity in other.entities] == [entity.label for entity in example.entities]
+        seen |= {second, third}
+    assert seen == {"Anna Berg", "Bo", *values["person"]}
+    assert with_other_values(example, {"date": ["May"]}, draw) is None
+    assert with_other_values(example._replace(entities=example.entities[:1]), values, draw) is None
+
+    # What a teacher is sure of labels a text, too.
+    labels, encoding = label_names([example]), tokenizer.encode(text, add_special_tokens=False)
+    [window] = windows(example, encoding, labels, (101, 102), 64)
+    window = certain(window, labels)
+    assert (window.known.argmax(1)[1:-1] == window.labels[1:-1]).all() and (window.known.sum(1) == 1).all()
+    unknown = example._replace(entities=None)
+    assert labelled_by([window], unknown, encoding, labels) == example
+    assert labelled_by([window._replace(known=window.known * 0.7)], unknown, encoding, labels).entities == []
 
 
 def test_sentences_of_passages(tmp_path):
@@ -125,10 +143,9 @@ def test_sentences_of_passages(tmp_path):
         tmp_path / "q.jsonl", question, question, {**question, "context": passage.replace("number", "No")}
     )
     found = sentences([path], 100, 1)
-    assert len(found) == len(set(found)) == 12 and all(len(text) in LENGTHS for text in found)
-    for whole in passage, passage.replace("number", "No"):
-        places = [whole.index(text) for text in found if text in whole]
-        assert len(places) == 6 and places == sorted(places)
+    assert len(found) == len(set(found)) == 12 and all(
+        len(text) in LENGTHS and text in passage.replace("number", "No") + passage for text in found
+    )
     assert sentences([path], 5, 1) == found[:5] and sentences([path], 100, 2) != found
 
 
@@ -202,8 +219,10 @@ def test_a_run_with_a_teacher(tmp_path, monkeypatch, request):
         run("--weight", "news=2")
     run("--teacher", str(tmp_path / "teacher" / "model"), "--teacher-share", "1")
     assert found() == [(0, 9, "person"), (18, 22, "place")] and not (out / "old").exists()
-    run("--teacher", str(tmp_path / "teacher" / "model"), "--teacher-share", "1", "--joined", "0.5",
-        "--other-forms", "0.5", "--max-length", "128")  # fmt: skip
+    values = written(
+        tmp_path / "v.jsonl", {"label": "person", "text": "Bo Li"}, {"label": "place", "text": "Rome"}
+    )
+    run("--teacher", str(tmp_path / "teacher" / "model"), "--teacher-share", "1", "--other-forms", "0.5", "--values", values, "--max-length", "128")  # fmt: skip
     assert found() == [(0, 9, "person"), (18, 22, "place")]
     other = written(tmp_path / "b.jsonl", record((0, 9, "person")))
     with pytest.raises(SystemExit, match="has other labels than --data: O, B-person, I-person"):

@@ -1,6 +1,7 @@
 """Texts with other names in the places of theirs: labelled texts have names of few countries."""
 
 import collections
+import itertools
 import random
 from typing import Dict, List, Optional, Sequence
 
@@ -53,17 +54,21 @@ def with_other_values(
 def labelled_by(windows: Sequence[Window], example: Example, encoding, labels: Sequence[str]) -> Example:
     """Returns the example with the entities that a teacher finds; without any if it is not sure of all tokens.
 
-    windows: the example's. encoding: of `tokenizers`, offsets in code points.
+    A word has the label of its first token. windows: the example's. encoding: of `tokenizers`, offsets in code points.
     """
     known = np.concatenate([window.known[1:-1] for window in windows])
     entities: List[Entity] = []
-    if known.max(1).min() >= SURE:
-        for (start, end), number in zip(encoding.offsets, known.argmax(1).tolist(), strict=True):
-            tag, _, label = labels[number].partition("-")
-            if tag == "I" and entities and entities[-1].label == label:
-                entities[-1] = entities[-1]._replace(end=end)
-            elif label:
-                entities.append(Entity(start, end, label))
+    if known.max(1).min() < SURE:
+        return example._replace(entities=entities)
+    tokens = zip(encoding.word_ids, encoding.offsets, known.argmax(1).tolist(), strict=True)
+    for _, word in itertools.groupby(tokens, key=lambda token: token[0]):
+        (_, (start, end), number), *others = word
+        end = others[-1][1][1] if others else end
+        tag, _, label = labels[number].partition("-")
+        if tag == "I" and entities and entities[-1].label == label:
+            entities[-1] = entities[-1]._replace(end=end)
+        elif label:
+            entities.append(Entity(start, end, label))
     return example._replace(entities=entities)
 
 

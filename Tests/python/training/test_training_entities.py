@@ -126,12 +126,15 @@ def test_texts_with_other_values(tmp_path):
     assert with_other_values(example, {"date": ["May"]}, draw) is None
     assert with_other_values(example._replace(entities=example.entities[:1]), values, draw) is None
 
-    # What a teacher is sure of labels a text, too.
+    # What a teacher is sure of labels a text, too; the first token of a word decides.
     labels, encoding = label_names([example]), tokenizer.encode(text, add_special_tokens=False)
     [window] = windows(example, encoding, labels, (101, 102), 64)
     window = certain(window, labels)
     assert (window.known.argmax(1)[1:-1] == window.labels[1:-1]).all() and (window.known.sum(1) == 1).all()
     unknown = example._replace(entities=None)
+    continues = [token.startswith("##") for token in encoding.tokens]
+    assert any(continues)
+    window.known[1:-1][continues] = np.eye(len(labels))[0]
     assert labelled_by([window], unknown, encoding, labels) == example
     assert labelled_by([window._replace(known=window.known * 0.7)], unknown, encoding, labels).entities == []
 

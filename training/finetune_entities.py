@@ -24,7 +24,7 @@ from common.models import (
 from entities.examples import Example, label_names, read_examples, windows
 from entities.forms import other_forms
 from entities.passages import sentences
-from entities.values import certain, labelled_by, read_values, with_other_values
+from entities.values import Values
 
 # Tokens of the windows of longer texts: the examples are single sentences, and models find less in windows of many.
 WINDOW = 48
@@ -70,32 +70,24 @@ def main():
 
 def read_windows(arguments, examples, labels, tokenizer, device):
     """The windows that the student reads, and the source of each."""
-    longest, seed = arguments.max_length, arguments.seed
-
-    def encoded(example):
-        return tokenizer.encode(example.text, add_special_tokens=False)
-
-    def windows_of(example):
-        return windows(example, encoded(example), labels, frame(tokenizer), longest)
-
-    parts = [windows_of(example) for example in examples]
+    read, sources = [], []
+    for example in examples:
+        encoding = tokenizer.encode(example.text, add_special_tokens=False)
+        parts = windows(example, encoding, labels, frame(tokenizer), arguments.max_length)
+        read += parts
+        sources += [example.source] * len(parts)
     if arguments.teacher:
         from entities.teacher import teacher_probabilities
 
-        alone = [window for part in parts for window in part]
-        known = iter(teacher_probabilities(arguments.teacher, alone, tokenizer, labels, device))
-        parts = [[window._replace(known=next(known)) for window in part] for part in parts]
+        known = teacher_probabilities(arguments.teacher, read, tokenizer, labels, device)
+        read = [window._replace(known=known[index]) for index, window in enumerate(read)]
     if arguments.values:
-        values, draw = read_values(arguments.values), random.Random(seed)
-        for example, part in list(zip(examples, parts, strict=True)):
-            if example.entities is None:
-                example = labelled_by(part, example, encoded(example), labels)
-            if other := with_other_values(example, values, draw):
-                examples.append(other)
-                parts.append([certain(window, labels) for window in windows_of(other)])
-    sources = [example.source for example, part in zip(examples, parts, strict=True) for _ in part]
-    read = [window for part in parts for window in part]
-    return other_forms(read, tokenizer, labels, arguments.other_forms, longest, seed), sources
+        values, draw = Values(arguments.values, tokenizer, labels), random.Random(arguments.seed)
+        others = [values.in_places_of(window, draw) for window in read]
+        read += [window for window in others if window]
+        sources += ["values"] * (len(read) - len(sources))
+    forms = other_forms(read, tokenizer, labels, arguments.other_forms, arguments.max_length, arguments.seed)
+    return forms, sources
 
 
 def parsed(argv=None):
@@ -129,8 +121,8 @@ def parsed(argv=None):
     parser.add_argument("--teacher-share", type=float, default=0.7, help="of the loss")
     parser.add_argument(
         "--values", metavar="FILE",
-        help='JSON lines {"label", "text"}, such as names of many countries: each text with entities of these labels is '
-        "read once more with random ones of these in their places"
+        help='with --teacher: JSON lines {"label", "text"}, such as names of many countries; each text with entities of '
+        "these labels is read once more with random ones of these in their places"
     )  # fmt: skip
     parser.add_argument(
         "--other-forms", type=float, default=0.0, metavar="SHARE",
@@ -150,6 +142,8 @@ def parsed(argv=None):
     arguments = parser.parse_args(argv)
     if arguments.passages and not arguments.teacher:
         parser.error("--passages needs --teacher: nothing else knows their entities")
+    if arguments.values and not arguments.teacher:
+        parser.error("--values needs --teacher: it knows the other tokens of the texts")
     arguments.state = arguments.state or arguments.out.rstrip("/") + "-state"
     return arguments
 

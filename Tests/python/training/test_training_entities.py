@@ -10,11 +10,11 @@ from tokenizers import BertWordPieceTokenizer
 
 import entity_accuracy as accuracy
 from common.models import frame
-from conftest import FIXTURES
-from entities.examples import IGNORED, Example, label_names, read_examples, windows
+from conftest import FIXTURES, ROOT
+from entities.examples import IGNORED, Example, Window, label_names, read_examples, windows
 from entities.forms import labels_at, other_forms, probabilities_at
 from entities.passages import LENGTHS, sentences
-from entities.values import certain, labelled_by, read_values, with_other_values
+from entities.values import Values
 
 TEXT = "Anna Berg flew to Oslo."
 
@@ -108,35 +108,44 @@ def test_windows_in_other_forms(tmp_path):
 
 
 def test_texts_with_other_values(tmp_path):
-    tokenizer = BertWordPieceTokenizer(str(FIXTURES / "tiny-bert" / "vocab.txt"))
-    text = "@Ann saw Anna Berg and Bo in Oslo."
-    entities = (0, 4, "person"), (9, 18, "person"), (23, 25, "person"), (29, 33, "place")
+    tokenizer = BertWordPieceTokenizer(str(ROOT / "models" / "entities-minilm-l6" / "vocab.txt"))._tokenizer
+    text = "@Ann saw Anna Bergqvist and Bo in Oslo."
+    entities = (0, 4, "person"), (9, 23, "person"), (28, 30, "person"), (34, 38, "place")
     [example] = read_examples(written(tmp_path / "a.jsonl", record(*entities, text=text)))
-    values = read_values(written(
-        tmp_path / "v.jsonl", *[{"label": "person", "text": value} for value in ("Zoë", "Ngô Minh", "李")]))  # fmt: skip
-    draw, seen = random.Random(1), set()
-    for _ in range(100):
-        other = with_other_values(example, values, draw)
-        first, second, third, place = (other.text[e.start : e.end] for e in other.entities)
-        assert (first, place, other.source) == ("@Ann", "Oslo", "values")
-        assert other.text == f"@Ann saw {second} and {third} in Oslo."
-        assert [entity.label for entity in other.entities] == [entity.label for entity in example.entities]
-        seen |= {second, third}
-    assert seen == {"Anna Berg", "Bo", *values["person"]}
-    assert with_other_values(example, {"date": ["May"]}, draw) is None
-    assert with_other_values(example._replace(entities=example.entities[:1]), values, draw) is None
-
-    # What a teacher is sure of labels a text, too; the first token of a word decides.
-    labels, encoding = label_names([example]), tokenizer.encode(text, add_special_tokens=False)
-    [window] = windows(example, encoding, labels, (101, 102), 64)
-    window = certain(window, labels)
-    assert (window.known.argmax(1)[1:-1] == window.labels[1:-1]).all() and (window.known.sum(1) == 1).all()
-    unknown = example._replace(entities=None)
-    continues = [token.startswith("##") for token in encoding.tokens]
+    labels = label_names([example])
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    [window] = windows(example, encoding, labels, frame(tokenizer), 64)
+    known = np.eye(len(labels), dtype=np.float16)[np.maximum(window.labels, 0)]
+    # Of a word, the first token decides.
+    continues = [False, *(token.startswith("##") for token in encoding.tokens), False]
     assert any(continues)
-    window.known[1:-1][continues] = np.eye(len(labels))[0]
-    assert labelled_by([window], unknown, encoding, labels) == example
-    assert labelled_by([window._replace(known=window.known * 0.7)], unknown, encoding, labels).entities == []
+    known[continues] = np.eye(len(labels))[0]
+
+    def ids(*texts):
+        return [id for text in texts for id in tokenizer.encode(text, add_special_tokens=False).ids]
+
+    names = ["Zoë", "Ngô Minh", "oslo"]
+    path = written(tmp_path / "v.jsonl", *[{"label": "person", "text": name} for name in names])
+    values, draw, seen = Values(path, tokenizer, labels), random.Random(1), set()
+    unlabelled = window._replace(labels=[IGNORED] * len(window.ids))
+    for before in [window._replace(known=known), unlabelled._replace(known=known)] * 100:
+        after = values.in_places_of(before, draw)
+        if after is None:
+            continue
+        assert len(after.ids) == len(after.labels) == len(after.known)
+        assert (after.known.sum(1) == 1).all() and after.known.argmax(1)[-2] == 0
+        pairs = [(a, b) for a in ["Anna Bergqvist", *names] for b in ["Bo", *names]]
+        [pair] = [(a, b) for a, b in pairs if after.ids[1:-1] == ids("@ann saw", a, "and", b, "in oslo.")]
+        seen |= set(pair)
+        if pair == ("Ngô Minh", "Zoë"):
+            first, inside = labels.index("B-person"), labels.index("I-person")
+            place, long, short = 1 + len(ids("@ann saw")), len(ids("Ngô Minh")), len(ids("Zoë"))
+            assert after.labels[place : place + long] == [first, *[inside] * (long - 1)]
+            place += long + len(ids("and"))
+            assert after.labels[place : place + short] == [first, *[inside] * (short - 1)]
+    assert seen == {"Anna Bergqvist", "Bo", *names}
+    assert values.in_places_of(unlabelled._replace(known=known * np.float16(0.7)), draw) is None
+    assert values.in_places_of(Window([1, *ids("saw"), 2], [0] * (len(ids("saw")) + 2), known[:3]), draw) is None
 
 
 def test_sentences_of_passages(tmp_path):

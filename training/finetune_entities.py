@@ -42,11 +42,12 @@ def main():
         Example(text, None, "passages")
         for text in sentences(arguments.passages, arguments.sentences, arguments.seed)
     ]
+    known_sources = [example.source for example in examples] + ["values"] * bool(arguments.values)
+    weights = source_weights(arguments.weight, known_sources)
     from entities.training import LENGTH_MULTIPLE, device_of, trained
 
     device = device_of(arguments)
     read, sources = read_windows(arguments, examples, labels, tokenizer, device)
-    weights = source_weights(arguments.weight, sources)
     lengths = [len(window.ids) for window in read]
     order = balanced_order(sources, weights, arguments.passes, arguments.seed)
     batches = token_batches(order, lengths, arguments.batch_tokens, LENGTH_MULTIPLE, arguments.seed)

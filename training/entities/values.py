@@ -31,6 +31,9 @@ class Values:
         for record in records(path):
             ids = tokenizer.encode(record["text"], add_special_tokens=False).ids
             self._values[record["label"]].append(ids)
+        unknown = {label for label in self._values if f"I-{label}" not in labels}
+        if unknown:
+            raise SystemExit(f"--values: {path} has other labels than --data: {', '.join(sorted(unknown))}")
 
     def in_places_of(self, window: Window, draw: random.Random) -> Optional[Window]:
         """Returns the window with random values in the places of its own; None if none changed.

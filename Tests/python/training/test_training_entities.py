@@ -144,6 +144,8 @@ def test_texts_with_other_values(tmp_path):
             place += long + len(ids("and"))
             assert after.labels[place : place + short] == [first, *[inside] * (short - 1)]
     assert seen == {"Anna Bergqvist", "Bo", *names}
+    with pytest.raises(SystemExit, match="has other labels than --data: PERSON"):
+        Values(written(tmp_path / "w.jsonl", {"label": "PERSON", "text": "Bo"}), tokenizer, labels)
     assert values.in_places_of(unlabelled._replace(known=known * np.float16(0.7)), draw) is None
     assert values.in_places_of(Window([1, *ids("saw"), 2], [0] * (len(ids("saw")) + 2), known[:3]), draw) is None
 

@@ -41,7 +41,8 @@ public func bertqa_embed(
         start: count > 0 ? try required(embeddings, "embeddings") : nil, count: room)
       var failures = BatchFailures(statuses, count, of: "texts", &options.call)
       let monitor = CallMonitor(options.call)
-      let items = try readItems(texts, count, "texts", monitor, textPair) { error, index throws(BertQAError) in
+      let items = try readItems(texts, count, "texts", monitor, textPair) {
+        error, index throws(BertQAError) in
         try failures.add(error, of: index)
         // Keeps the other vectors at their places.
         return TextPair(text: UnsafeBufferPointer(start: nil, count: 0))

@@ -25,7 +25,7 @@ def main():
         person, address = Person(locale, seed=1), Address(locale, seed=1)
         count = NAMES_OF_ARABIC if language == "ar" else NAMES
         persons = [written(person.first_name(), person.last_name(), language, draw) for _ in range(count)]
-        places = [address.city() for _ in range(count // 2)]
+        places = [address.city().strip() for _ in range(count // 2)]
         found += [("person", name) for name in dict.fromkeys(persons)]
         found += [("location", name) for name in dict.fromkeys(places)]
     draw.shuffle(found)

@@ -150,6 +150,22 @@ def test_texts_with_other_values(tmp_path):
     assert values.in_places_of(Window([1, *ids("saw"), 2], [0] * (len(ids("saw")) + 2), known[:3]), draw) is None
 
 
+def test_names_of_many_countries(capsys):
+    pytest.importorskip("mimesis", reason="training/country_names.py needs mimesis")
+    import country_names
+
+    country_names.main()
+    printed = capsys.readouterr().out
+    country_names.main()
+    assert capsys.readouterr().out == printed
+    found = [json.loads(line) for line in printed.splitlines()]
+    for label, least in ("person", 20000), ("location", 5000):
+        names = [each["text"] for each in found if each["label"] == label]
+        assert len(names) > least and all(name == name.strip() != "" for name in names)
+        for first, last in "az", "αω", "ая", "بي", "一龥", "가힣":
+            assert sum(any(first <= c <= last for c in name.lower()) for name in names) > 50
+
+
 def test_sentences_of_passages(tmp_path):
     passage = "Too short. " + " ".join(f"Sentence number {i} is long enough for the purpose." for i in range(9))
     question = {"context": passage, "question": "Which?", "answers": []}

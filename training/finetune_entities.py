@@ -71,6 +71,7 @@ def main():
 
 def read_windows(arguments, examples, labels, tokenizer, device):
     """The windows that the student reads, and the source of each."""
+    values = Values(arguments.values, tokenizer, labels) if arguments.values else None
     read, sources = [], []
     for example in examples:
         encoding = tokenizer.encode(example.text, add_special_tokens=False)
@@ -81,10 +82,10 @@ def read_windows(arguments, examples, labels, tokenizer, device):
         from entities.teacher import teacher_probabilities
 
         known = teacher_probabilities(arguments.teacher, read, tokenizer, labels, device)
-        read = [window._replace(known=known[index]) for index, window in enumerate(read)]
-    if arguments.values:
-        values, draw = Values(arguments.values, tokenizer, labels), random.Random(arguments.seed)
-        others = [values.in_places_of(window, draw) for window in read]
+        read = [window._replace(known=rows) for window, rows in zip(read, known, strict=True)]
+    if values:
+        draw = random.Random(arguments.seed)
+        others = [values.in_places_of(window, arguments.max_length, draw) for window in read]
         read += [window for window in others if window]
         sources += ["values"] * (len(read) - len(sources))
     forms = other_forms(read, tokenizer, labels, arguments.other_forms, arguments.max_length, arguments.seed)

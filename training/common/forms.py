@@ -36,7 +36,7 @@ class Pieces:
 
         self.continues = mask(lambda piece: piece.startswith("##"))
         if not self.continues.any():
-            raise SystemExit("--keywords and --other-forms: the model's vocabulary is not WordPiece's")
+            raise SystemExit("--keywords, --other-forms and --values: the model's vocabulary is not WordPiece's")
         self.digits = mask(lambda piece: piece.removeprefix("##").isdigit())
         self.function_words = mask(FUNCTION_WORDS.__contains__)
         # Transcripts keep "don't" and "well-known".

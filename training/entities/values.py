@@ -1,6 +1,7 @@
 """Texts with other names in the places of theirs: labelled texts have names of few countries."""
 
 import collections
+import itertools
 import random
 from typing import Dict, List, Optional, Sequence
 
@@ -30,18 +31,21 @@ class Values:
         self._values: Dict[str, List[List[int]]] = collections.defaultdict(list)
         for record in records(path):
             ids = tokenizer.encode(record["text"], add_special_tokens=False).ids
+            if not ids:
+                raise SystemExit(f"--values: {path} has a value without word pieces: {record['text']!r}")
             self._values[record["label"]].append(ids)
         unknown = {label for label in self._values if f"I-{label}" not in labels}
         if unknown:
             raise SystemExit(f"--values: {path} has other labels than --data: {', '.join(sorted(unknown))}")
 
-    def in_places_of(self, window: Window, draw: random.Random) -> Optional[Window]:
-        """Returns the window with random values in the places of its own; None if none changed.
+    def in_places_of(self, window: Window, longest: int, draw: random.Random) -> Optional[Window]:
+        """Returns the window with random values in the places of its own.
 
-        The labels of a value are certain: teachers may not know it. Other tokens keep what is known of them.
+        Returns None if none changed, or if the window would be longer than `longest` tokens. The labels of a value are
+        certain: teachers may not know it. Other tokens keep what is known of them.
         """
         tags = self._tags(window)
-        ids, labels, known = window.ids[:1], window.labels[:1], [window.known[:1]]
+        parts = [self._part(window, 0, 1)]
         first, changed = 1, False
         while first <= len(tags):
             label = tags[first - 1][2:]
@@ -50,23 +54,27 @@ class Values:
                 self._continues[window.ids[end]] or (label and tags[end - 1] == f"I-{label}")
             ):
                 end += 1
-            part = slice(first, end)
             if label in self._values and window.ids[first] not in self._marks and draw.random() < SHARE:
-                value = draw.choice(self._values[label])
-                inside = self._labels.index(f"I-{label}")
-                targets = [self._labels.index(f"B-{label}"), *[inside] * (len(value) - 1)]
-                ids, labels = ids + value, labels + targets
-                known.append(np.eye(len(self._labels), dtype=np.float16)[targets])
+                parts.append(self._value(label, draw))
                 changed = True
             else:
-                ids, labels = ids + window.ids[part], labels + window.labels[part]
-                known.append(window.known[part])
+                parts.append(self._part(window, first, end))
             first = end
-        if not changed:
+        ids, labels, known = zip(*parts, self._part(window, -1, None), strict=True)
+        ids = [*itertools.chain(*ids)]
+        if not changed or len(ids) > longest:
             return None
-        return Window(
-            [*ids, window.ids[-1]], [*labels, window.labels[-1]], np.concatenate([*known, window.known[-1:]])
-        )
+        return Window(ids, [*itertools.chain(*labels)], np.concatenate(known))
+
+    def _value(self, label: str, draw: random.Random) -> Window:
+        ids = draw.choice(self._values[label])
+        begin, inside = (self._labels.index(f"{tag}-{label}") for tag in "BI")
+        labels = [begin, *[inside] * (len(ids) - 1)]
+        return Window(ids, labels, np.eye(len(self._labels), dtype=np.float16)[labels])
+
+    @staticmethod
+    def _part(window: Window, first: int, end: Optional[int]) -> Window:
+        return Window(*(column[first:end] for column in window))
 
     def _tags(self, window: Window) -> List[str]:
         """The label of each token between the special ones; none if they are unknown and the teacher is not sure."""

@@ -129,25 +129,42 @@ def test_texts_with_other_values(tmp_path):
     values, draw, seen = Values(path, tokenizer, labels), random.Random(1), set()
     unlabelled = window._replace(labels=[IGNORED] * len(window.ids))
     for before in [window._replace(known=known), unlabelled._replace(known=known)] * 100:
-        after = values.in_places_of(before, draw)
+        after = values.in_places_of(before, 64, draw)
         if after is None:
             continue
-        assert len(after.ids) == len(after.labels) == len(after.known)
-        assert (after.known.sum(1) == 1).all() and after.known.argmax(1)[-2] == 0
         pairs = [(a, b) for a in ["Anna Bergqvist", *names] for b in ["Bo", *names]]
         [pair] = [(a, b) for a, b in pairs if after.ids[1:-1] == ids("@ann saw", a, "and", b, "in oslo.")]
         seen |= set(pair)
-        if pair == ("Ngô Minh", "Zoë"):
-            first, inside = labels.index("B-person"), labels.index("I-person")
-            place, long, short = 1 + len(ids("@ann saw")), len(ids("Ngô Minh")), len(ids("Zoë"))
-            assert after.labels[place : place + long] == [first, *[inside] * (long - 1)]
-            place += long + len(ids("and"))
-            assert after.labels[place : place + short] == [first, *[inside] * (short - 1)]
+        # A value's labels are certain; other tokens keep theirs.
+        targets, rows, place = before.labels[:1], [known[:1]], 1
+        for was in "@ann saw", "Anna Bergqvist", "and", "Bo", "in oslo.":
+            now, there = was, slice(place, place + len(ids(was)))
+            if was in ("Anna Bergqvist", "Bo"):
+                now = pair[was == "Bo"]
+            part = before.labels[there]
+            if now != was:
+                part = [labels.index("B-person"), *[labels.index("I-person")] * (len(ids(now)) - 1)]
+            targets += part
+            rows.append(known[there] if now == was else np.eye(len(labels))[part])
+            place = there.stop
+        assert after.labels == [*targets, before.labels[-1]]
+        assert (after.known == np.concatenate([*rows, known[-1:]])).all()
     assert seen == {"Anna Bergqvist", "Bo", *names}
-    with pytest.raises(SystemExit, match="has other labels than --data: PERSON"):
-        Values(written(tmp_path / "w.jsonl", {"label": "PERSON", "text": "Bo"}), tokenizer, labels)
-    assert values.in_places_of(unlabelled._replace(known=known * np.float16(0.7)), draw) is None
-    assert values.in_places_of(Window([1, *ids("saw"), 2], [0] * (len(ids("saw")) + 2), known[:3]), draw) is None
+    assert values.in_places_of(unlabelled._replace(known=known * np.float16(0.7)), 64, draw) is None
+    assert values.in_places_of(Window([1, *ids("saw"), 2], [0] * 3, known[:3]), 64, draw) is None
+    lengths = [
+        len(other.ids)
+        for _ in range(100)
+        if (other := values.in_places_of(window._replace(known=known), 18, draw))
+    ]
+    assert 0 < len(lengths) < 100 and max(lengths) <= 18
+    for label, value, message in (
+        ("PERSON", "Bo", "other labels than --data: PERSON"),
+        ("person", " ", "without word pieces: ' '"),
+    ):
+        wrong = written(tmp_path / "w.jsonl", {"label": label, "text": value})
+        with pytest.raises(SystemExit, match=message):
+            Values(wrong, tokenizer, labels)
 
 
 def test_names_of_many_countries(capsys):
@@ -252,7 +269,7 @@ def test_a_run_with_a_teacher(tmp_path, monkeypatch, request):
     values = written(
         tmp_path / "v.jsonl", {"label": "person", "text": "Bo Li"}, {"label": "place", "text": "Rome"}
     )
-    run("--teacher", str(tmp_path / "teacher" / "model"), "--teacher-share", "1", "--other-forms", "0.5", "--values", values, "--max-length", "128")  # fmt: skip
+    run("--teacher", str(tmp_path / "teacher" / "model"), "--teacher-share", "1", "--values", values, "--other-forms", "0.5")  # fmt: skip
     assert found() == [(0, 9, "person"), (18, 22, "place")]
     other = written(tmp_path / "b.jsonl", record((0, 9, "person")))
     with pytest.raises(SystemExit, match="has other labels than --data: O, B-person, I-person"):

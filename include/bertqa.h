@@ -30,8 +30,8 @@
  *
  *     cc program.c $(pkg-config --cflags --libs bertqa)
  *
- * Most programs need four functions. If a status is not BERTQA_OK, bertqa_last_error() has a message. NULL
- * options are the defaults. A text is a pointer and a length in bytes.
+ * Most programs need only these functions. If a status is not BERTQA_OK, bertqa_last_error() has a
+ * message. NULL options are the defaults. A text is a pointer and a length in bytes.
  *
  *     bertqa_context_create(model_directory, options, &context)     loads a model; NULL: the default model
  *     bertqa_answer(context, question, question_length, document, document_length, options, &answers)
@@ -220,8 +220,8 @@ typedef struct bertqa_call_options {
   uint64_t deadline_ns;
   /* The maximum memory in bytes that grows with the input, including results, and that the call may hold at
    * once. A call that needs more fails with BERTQA_ERROR_TOO_LARGE before it allocates more. The memory
-   * that each thread needs to read one window, and up to 8 MiB kept for the next call, do not count.
-   * Default 0: only the system's limit. */
+   * that each thread needs to read one window, up to 8 MiB that each tokenizing thread keeps for the next
+   * text, and the first 64 KiB of results do not count. Default 0: only the system's limit. */
   uint64_t max_bytes;
   /* The maximum number of tokens (words, for models that read words) of one text or question. A
    * longer one fails with BERTQA_ERROR_TOO_LARGE before the model reads any of it. Default 0: no
@@ -337,7 +337,7 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  *   answer    ...ForQuestionAnswering
  *   classify  ...ForSequenceClassification,
  *             WordCountClassifier and EmbeddingClassifier (this library's own, see bertqa_trainer)
- *   entities  ...ForTokenClassification
+ *   entities  ...ForTokenClassification; GLiNER, by its gliner_config.json
  *   embed     ...Model; ...ForMaskedLM, ...ForPreTraining and ...LMHeadModel without their heads; HF_ColBERT;
  *             StaticModel (model2vec), or StaticEmbedding in modules.json without a config.json
  *   predict   LSTMLanguageModel, GRULanguageModel
@@ -390,7 +390,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_context_create_at(int directory_fd, const
 void bertqa_context_free(bertqa_context *context);
 
 /* Describes the loaded model and how it runs. Grows at its end in later versions. Strings are UTF-8
- * with a NUL. Sizes with names of config.json have the same meaning; 0 if the model has none. */
+ * with a NUL. Sizes are named as in config.json; 0 if the model has none. */
 typedef struct bertqa_model_info {
   size_t struct_size;
   const char *directory;    /* where the model came from, as messages call it; "" for files in memory */
@@ -403,7 +403,7 @@ typedef struct bertqa_model_info {
   size_t num_hidden_layers;
   size_t num_attention_heads;
   size_t intermediate_size;
-  size_t max_position_embeddings; /* the largest max_seq_len */
+  size_t max_position_embeddings; /* the largest max_seq_len; RoBERTa's config.json counts 2 more */
   bertqa_task task;               /* 0 with tokenizer_only */
   bertqa_precision precision;     /* in use, never AUTO; 0 for word-count models and tokenizers */
   bertqa_isa isa;                 /* in use, never AUTO; 0 for word-count models and tokenizers */
@@ -487,9 +487,9 @@ typedef struct bertqa_answer_options {
    * for Longformer as many as the model takes. More than the model takes is lowered to that. */
   int32_t max_seq_len;
   /* Default 0: a document longer than a window is read in sections that end where paragraphs and
-   * sentences do, ranked by the question's words. Else as in Hugging Face's pipeline: every window is read,
-   * neighbours share doc_stride tokens, 1 or more, fewer than a window has beside the question and the special
-   * tokens, or none for -1, and raw scores are compared. */
+   * sentences do, ranked by the question's words. Otherwise as in Hugging Face's pipeline: every window
+   * is read, and raw scores are compared. Neighbouring windows share this many tokens: at least 1, and fewer
+   * than a window has room for beside the question. -1: none. */
   int32_t doc_stride;
   int32_t max_answer_len; /* before an answer is aligned to words, 1...10000; default 0: 30 */
   /* 1...10000; a longer question is truncated, and the summary says so. Default 0: 64, at most half

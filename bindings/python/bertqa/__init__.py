@@ -8,7 +8,7 @@
             print(document[result.answer.start:result.answer.end])
 
 Calls release the GIL. A Context and a Document may be used by any number of threads and by forked children.
-Ctrl-C ends any call. help(bertqa.AnswerOptions) and help(bertqa.CallOptions) explain every option.
+Ctrl-C ends a call on the main thread. help(bertqa.AnswerOptions) and help(bertqa.CallOptions) explain every option.
 """
 
 from ._answer import Document

@@ -29,7 +29,7 @@ class CallOptions(TypedDict, total=False):
 
 
 class AnswerOptions(CallOptions, total=False):
-    """Keyword arguments of every answer method; names, meanings and defaults as in Hugging Face's pipeline.
+    """Keyword arguments of every answer method; names and meanings as in Hugging Face's pipeline.
 
     An option that is None or absent has its default. Lengths are in tokens.
 

@@ -20,7 +20,13 @@ def main():
     missing = {"question", "document"} - set(reader.fieldnames or [])
     if missing:
         sys.exit(f"answer_csv.py: no column {' and no column '.join(sorted(missing))} in the first line")
-    rows = list(reader)
+    rows = []
+    for row in reader:
+        if None in row:
+            sys.exit(
+                f"answer_csv.py: line {reader.line_num} has more fields than the first line: quote those with commas"
+            )
+        rows.append(row)
     with bertqa.Context() as context:
         # One call for all rows distributes their windows over the processors.
         results = context.answer_batch(

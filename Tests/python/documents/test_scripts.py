@@ -51,6 +51,8 @@ def test_answer_csv():
     assert answers[4] == answers[0]
     assert 0 < float(output[0]["probability"]) <= 1
     assert "no column document" in run("answer_csv.py", input="question\n", code=1)[1]
+    ragged = "question,document\nWho fell?,Ann fell.\nWho rose?,Bob, who rose, left.\n"
+    assert "line 3 has more fields" in run("answer_csv.py", input=ragged, code=1)[1]
 
 
 def test_answer_duckdb(tmp_path):

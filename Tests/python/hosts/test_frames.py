@@ -2,6 +2,7 @@
 
 import pytest
 
+from conftest import FIXTURES
 from hosts import QUESTION, TEXTS, host
 
 pandas, polars, _ = host("pandas"), host("polars"), host("pyarrow")
@@ -68,3 +69,19 @@ def test_polars(lazy):
     for column in polars.col("question").head(2), polars.col("question").head(3):
         with pytest.raises(bertqa.InvalidArgument, match="fewer questions than documents"):
             source.select(body.bertqa.answer(column)).lazy().collect()
+
+
+def test_relative_paths_of_models(tmp_path, monkeypatch):
+    """A relative path names the model of the working directory, also after another."""
+    for place, model in ("a", "tiny-bert-embedder"), ("b", "tiny-albert-embedder"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "model").symlink_to(FIXTURES / model)
+    series = pandas.DataFrame({"body": ["the river"]})
+    lengths = []
+    for place in "a", "b":
+        monkeypatch.chdir(tmp_path / place)
+        [vector] = series.bertqa.embed("body", model="model")
+        with bertqa.Context("model") as context:
+            assert list(vector) == pytest.approx(list(context.embed(["the river"])[0]))
+        lengths.append(list(vector))
+    assert lengths[0] != lengths[1]

@@ -30,6 +30,12 @@ def test_entities(tmp_path):
     assert [(entity.text, entity.label_) for entity in again(TEXTS[1]).ents] == found
 
 
+def test_labels_with_hyphens():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("bertqa", config={"model": str(FIXTURES / "tiny-bert-entities"), "names": {"MISC-A": "other"}})
+    assert nlp.get_pipe("bertqa").labels == ("LOC", "PER", "other")
+
+
 def test_evaluation():
     nlp = spacy.blank("en")
     nlp.add_pipe("bertqa", config={"threshold": 0.5})

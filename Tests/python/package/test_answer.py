@@ -6,6 +6,7 @@ import re
 import pytest
 
 import bertqa
+from bertqa._handle import Closable
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, WHO, words
 
 
@@ -275,6 +276,25 @@ def test_several_documents(context):
     for wrong, error in ([], bertqa.InvalidArgument), (FOX, TypeError), ([FOX, 1], TypeError):
         with pytest.raises(error):
             context.answer_documents(WHO, wrong)
+
+
+def test_documents_that_another_thread_closes(context, monkeypatch):
+    """A call holds what it uses: each object is closed as soon as the call has seen that it is open."""
+    opened = Closable._opened
+
+    def closed_then(self):
+        handle = opened(self)
+        if self is not context:
+            self.close()
+        return handle
+
+    documents = [FOX, APOLLO]
+    wanted = context.answer_documents(WHO, documents)
+    prepared = [context.prepare(text) for text in documents]
+    monkeypatch.setattr(Closable, "_opened", closed_then)
+    assert context.answer_documents(WHO, prepared) == wanted
+    with pytest.raises(ValueError, match="this Document was closed"):
+        context.answer_documents(WHO, prepared)
 
 
 def test_the_document_at_fault_is_named(context, tiny):

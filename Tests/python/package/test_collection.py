@@ -46,6 +46,9 @@ def test_asks_and_searches(path):
         assert notes.ask("Who signed?", fields={"length": 67}).passages[0].name == "boiler"
         assert notes.search("boiler", path="nothing") == [] and notes.ask("Who?", path="nothing").answer is None
         assert notes.ask("What is the capital of Peru?").is_impossible
+        for wrong in {"no_such_option": 1}, {"max_seq_len": "x"}:
+            with pytest.raises((TypeError, bertqa.BertQAError)):
+                notes.ask("What is the capital of Peru?", path="nothing", **wrong)
     with pytest.raises(ValueError, match="closed"):
         notes.search("x")
 

@@ -4,10 +4,13 @@ Column shows; progress, and columns of more rows than one call takes."""
 import copy
 import ctypes
 import gc
+import itertools
 import os
 import pickle
+import re
 import subprocess
 import sys
+import types
 
 import numpy
 import pandas
@@ -16,7 +19,7 @@ import pyarrow
 import pytest
 
 import bertqa
-from bertqa import _arrow, _arrow_build, _columns
+from bertqa import _arrow, _arrow_build, _columns, _run
 from bertqa._arrow_values import values
 from columns import QUESTION, expected, texts
 from conftest import FIXTURES
@@ -344,6 +347,38 @@ def test_the_row_at_fault_is_told(models, function, monkeypatch):
         else:
             bertqa.tokenize_column(models["embed"], given, max_bytes=1000)
     assert caught.value.item == 12
+    assert re.match(r"\w+\[12\]: ", str(caught.value)) or "[" not in str(caught.value)
+
+
+@pytest.mark.parametrize("column", [[], [None], ["the river"]])
+def test_options_are_checked_without_a_text_too(models, column):
+    calls = {
+        "answer": lambda **o: bertqa.answer_column(models["answer"], QUESTION, column, **o),
+        "best": lambda **o: bertqa.answer_column(models["answer"], QUESTION, column, top_k=3, **o),
+        "classify": lambda **o: bertqa.classify_column(models["classify"], column, **o),
+        "labels": lambda **o: bertqa.classify_column(models["classify"], column, top_k=2, **o),
+        "entities": lambda **o: bertqa.entities_column(models["entities"], column, **o),
+        "embed": lambda **o: bertqa.embed_column(models["embed"], column, **o),
+        "patterns": lambda **o: bertqa.patterns_column(column, **o),
+        "redact": lambda **o: bertqa.redact_column(column, **o),
+        "tokenize": lambda **o: bertqa.tokenize_column(models["embed"], column, **o),
+    }
+    for name, call in calls.items():
+        with pytest.raises(TypeError, match="no_such_option"):
+            call(no_such_option=1)
+        assert len(call()) == len(column), name
+    with pytest.raises(bertqa.WrongModel):
+        bertqa.embed_column(models["answer"], column)
+
+
+@pytest.mark.parametrize("function", ["patterns", "redact"])
+def test_the_timeout_is_that_of_all_rows(models, function, monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr(_run, "time", types.SimpleNamespace(monotonic=lambda: float(next(clock))))
+    with pytest.raises(bertqa.DeadlineExceeded) as caught:
+        run = {"patterns": bertqa.patterns_column, "redact": bertqa.redact_column}[function]
+        run([f"text {i}" for i in range(100)], timeout=50)
+    assert 40 < caught.value.item < 50
 
 
 def test_what_is_no_column_is_named(models):

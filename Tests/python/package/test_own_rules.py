@@ -23,6 +23,13 @@ def test_rules_say_why():
     )
 
 
+def test_rules_of_one_name():
+    one, other = {"name": "N", "expression": r"\d+"}, {"name": "N", "expression": r"\d{11}", "checksum": "luhn"}
+    for rules in [one, other], [other, one]:
+        found = bertqa.Rules(rules).entities("79927398713")
+        assert sorted(str(entity.checksum) for entity in found) == ["None", "luhn"]
+
+
 @pytest.mark.parametrize("head", [b"", b"\xff\xe2 ", "\ud800"])
 def test_invalid_texts(head):
     text = head + ("loyalty 79927398713" if isinstance(head, str) else b"loyalty 79927398713")

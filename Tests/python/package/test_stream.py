@@ -89,6 +89,7 @@ def test_a_pair_that_fails(tiny):
         r for r in wanted if not isinstance(r, bertqa.BertQAError)
     ]
     assert [found[i].item for i in (5, 11)] == [5, 11]
+    assert [str(found[i]).partition(":")[0] for i in (5, 11)] == ["pairs[5]", "pairs[11]"]
     stream, results = tiny.answer_stream(given, batch_size=4, **OPTIONS), []
     with pytest.raises(bertqa.InvalidArgument, match="question") as caught:
         for result in stream:

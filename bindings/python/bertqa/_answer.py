@@ -74,7 +74,9 @@ class AnswerMethods(Closable):
             items = [item if isinstance(item, Document) else _prepared(self, item, call) for item in items]
         with Results(1, lib.answers_free) as answers:
             if prepared:
-                pointers = (ctypes.c_void_p * len(items))(*[item._opened().pointer for item in items])
+                # Held until the call ends: other threads may close the documents.
+                handles = [item._opened() for item in items]
+                pointers = (ctypes.c_void_p * len(items))(*[one.pointer for one in handles])
                 call.check(
                     lib.documents_answer(handle.pointer, pointers, len(items), q, len(q), call.pointer, answers)
                 )

@@ -228,9 +228,8 @@ class Collection:
                 f"text of {name!r:.80}: not UTF-8: {error.reason} at byte {error.start}"
             ) from None
         lib, pointer, call = library(), ctypes.c_void_p(), Call({})
-        status = lib.passages_create(
-            self._embedding()._opened().pointer, data, len(data), call.common_pointer, ctypes.byref(pointer)
-        )
+        context = self._embedding()._opened()
+        status = lib.passages_create(context.pointer, data, len(data), call.common_pointer, ctypes.byref(pointer))
         handle = Handle(pointer, lib.passages_free)
         call.check(status)
         ranges = lib.passages_ranges(handle.pointer)
@@ -329,12 +328,12 @@ class Collection:
         k: the number of answers. passages: the number of passages read. path, fields: as in search.
         options: see help(bertqa.AnswerOptions).
         """
+        call = answer_call({"top_k": k, **options})
         search, found = self._search(question, passages, path, fields)
         if not found:
             return CollectionResult([], [], True, 1.0)
         handle, lib = self._answering()._opened(), library()
         data = [(passage.text, passage.text.encode()) for passage in found]
-        call = answer_call({"top_k": k, **options})
         with Results(1, lib.answers_free) as answers:
             array = text_array([text for _, text in data])
             call.check(lib.search_answer(search.pointer, handle.pointer, array, len(data), call.pointer, answers))
@@ -374,10 +373,10 @@ class Collection:
 
     def _begun(self, question: bytes, fingerprint: Optional[bytes]) -> Handle:
         """Begins a search. Raises WrongModel if the embedder is not the model of the vectors."""
-        context = None if fingerprint is None else self._embedding()._opened().pointer
+        context = None if fingerprint is None else self._embedding()._opened()
         lib, pointer, call = library(), ctypes.c_void_p(), Call({})
         status = lib.search_create(
-            context, question, len(question), fingerprint, len(fingerprint or b""), call.common_pointer,
+            context and context.pointer, question, len(question), fingerprint, len(fingerprint or b""), call.common_pointer,
             ctypes.byref(pointer),
         )  # fmt: skip
         search = Handle(pointer, lib.search_free)

@@ -227,11 +227,11 @@ def _finder(
 
 def _each(run: Run, items: List[Any], work: Callable[[Any, Any], Any]) -> List[Any]:
     """Applies `work` to each text. The `item` of an error is the text's index."""
-    call = {**run.options(), "progress": None}
+    Call(run.options())  # rejects invalid options before any work
     results = []
     for item, text in enumerate(items):
         try:
-            results.append(work(text, call))
+            results.append(work(text, {**run.options(), "progress": None}))
         except BertQAError as error:
             error.item = item
             raise
@@ -335,7 +335,7 @@ def _in_rows(rows: Sequence[int]) -> Iterator[None]:
         yield
     except BertQAError as error:
         if error.item is not None and error.item < len(rows):
-            error.item = rows[error.item]
+            error.move(rows[error.item])
         raise
 
 
@@ -371,20 +371,21 @@ def _batched(
     run = Run(options, length(column), "rows")
 
     def worked(part: "Tuple[Chunk, ...]") -> Column:
-        count = max(map(len, part)) if all(map(len, part)) else 0
+        count = _row_count(part)
         rows = list(zip(*(texts_of(chunk, count) for chunk in part)))
         first: Dict[Any, int] = {}
         for row, item in enumerate(rows):
             if None not in item:
                 first.setdefault(item, row)
         with _in_rows(list(first.values())):
-            found = dict(zip(first, work(run, list(first)))) if first else {}
+            found = dict(zip(first, work(run, list(first))))
         return Column.of(result([found.get(item) for item in rows]))
 
-    def size(part: "Tuple[Chunk, ...]") -> int:
-        return max(map(len, part)) if all(map(len, part)) else 0
+    return mapped(column, run, columns, worked, _row_count)
 
-    return mapped(column, run, columns, worked, size)
+
+def _row_count(part: "Tuple[Chunk, ...]") -> int:
+    return max(map(len, part)) if all(map(len, part)) else 0
 
 
 def _column(rows: Chunk) -> _abi.Column:

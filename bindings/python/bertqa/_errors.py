@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from typing import Dict, Optional, Tuple, Type
 
 
@@ -28,6 +29,11 @@ class BertQAError(Exception):
         if status is not None:
             self.status = status
         self.item, self.argument = item, argument
+
+    def move(self, item: int) -> None:
+        """Changes the index of what is at fault, with which messages begin: "texts[3]: ..."."""
+        self.item = item
+        self.args = (re.sub(r"^(\w+)\[\d+\]", rf"\1[{item}]", self.args[0]), *self.args[1:])
 
 
 class InvalidArgument(BertQAError, ValueError):

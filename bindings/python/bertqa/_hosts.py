@@ -14,7 +14,10 @@ def opened(model: Any, task: str) -> Context:
     task's default model."""
     if isinstance(model, Context):
         return model
-    return _open(None if model is None else os.fspath(model), task)
+    # A relative path means another model after a change of the working directory.
+    if model is not None:
+        model = os.path.abspath(model) if os.path.exists(model) else os.fspath(model)
+    return _open(model, task)
 
 
 @functools.lru_cache(maxsize=16)
@@ -53,13 +56,18 @@ def scores(context: Context, query: str, texts: Sequence[str]) -> List[float]:
         return [sum(one * other for one, other in zip(first, vector)) for vector in others]
     results = context.classify_batch([(query, text) for text in texts])
     if len(context.info.labels) == 1:
-        return [_sigmoid(result.scores[0].logit) for result in results]
+        return [sigmoid(result.scores[0].logit) for result in results]
     last = len(context.info.labels) - 1
     return [next(score.probability for score in result.scores if score.id == last) for result in results]
 
 
-def _sigmoid(logit: float) -> float:
+def sigmoid(logit: float) -> float:
     return 1 / (1 + math.exp(-logit)) if logit > -700 else 0.0
+
+
+def untagged(label: str) -> str:
+    """Returns the label of an entity for that of one of its tokens: "PER" for "B-PER"."""
+    return label[2:] if label.startswith(("B-", "I-")) else label
 
 
 def texts_of(values: Iterable[Any]) -> List[Any]:

@@ -1,5 +1,6 @@
 """The caller's rules for personal data: regular expressions with check digits and preceding words."""
 
+import collections
 import ctypes
 import json
 import re
@@ -97,22 +98,21 @@ class Rules:
         places = {place for _, match, word in matches for place in (*match.span(), *(word or ()))}
         offsets = _offsets(string, places, "surrogateescape" if isinstance(text, bytes) else "replace")
         ranges = (_abi.LabelledRange * len(matches))()
-        why = {}
+        why: Dict[Any, Any] = collections.defaultdict(list)
         for entry, (rule, match, word) in zip(ranges, matches):
             label = rule.name.encode()
             entry.bytes.start, entry.bytes.end = offsets[match.start()], offsets[match.end()]
             entry.label, entry.label_length, entry.score = label, len(label), 1
-            why[entry.bytes.start, entry.bytes.end, rule.name] = (
-                rule.checksum,
-                None if word is None else data[offsets[word[0]] : offsets[word[1]]],
-            )
+            context = None if word is None else data[offsets[word[0]] : offsets[word[1]]]
+            # Two rules may have one name.
+            why[entry.bytes.start, entry.bytes.end, rule.name].append((rule.checksum, context))
         call, lib = Call(options), library()
         with Results(1, lib.entity_list_free) as results:
             call.check(lib.entity_list_create(data, len(data), ranges, len(ranges), call.common_pointer, results))
             found = entity_list(results[0], text)
 
         def explained(entity: Any) -> Any:
-            name, word = why[(*entity.byte_range, entity.label)]
+            name, word = why[(*entity.byte_range, entity.label)].pop(0)
             context = word if word is None or isinstance(text, bytes) else word.decode()
             return replace(entity, rule=entity.label, checksum=name, context=context)
 

@@ -33,7 +33,8 @@ class SequenceState:
     @property
     def values(self) -> "array[float]":
         """The values: h of each layer, then for LSTM c of each layer. Context.state converts them back."""
-        info = library().context_sequence_info(self.context._opened().pointer).contents
+        context = self.context._opened()
+        info = library().context_sequence_info(context.pointer).contents
         values = array("f", bytes(4 * info.state_length))
         buffer = (ctypes.c_float * len(values)).from_buffer(values)
         check(library().sequence_state_export(self._handle.pointer, buffer, len(values)))

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional
 from presidio_analyzer import AnalysisExplanation, EntityRecognizer, RecognizerResult
 
 from ._entities import PATTERN_GROUPS, patterns
-from ._hosts import opened, serializable
+from ._hosts import opened, serializable, untagged
 from ._text import check_texts, text_list
 
 #: Presidio's names for the labels of rules and of common models.
@@ -17,10 +17,6 @@ ENTITIES = {
     "IP": "IP_ADDRESS", "MAC": "MAC_ADDRESS", "ES_DNI": "ES_NIF", "PER": "PERSON", "LOC": "LOCATION", "ORG": "ORGANIZATION",
     "ORGANISATION": "ORGANIZATION", "GPE": "LOCATION",
 }  # fmt: skip
-
-
-def _tag(label: str) -> str:
-    return label[2:] if label[:2] in ("B-", "I-") else label
 
 
 class BertQARecognizer(EntityRecognizer):
@@ -58,7 +54,7 @@ class BertQARecognizer(EntityRecognizer):
         kinds = [rule.upper() for rule in self.rules]
         if model is not None:
             own = opened(model, "entities").info.labels if self.wanted is None else self.wanted
-            kinds += sorted({_tag(label) for label in own} - {"O"})
+            kinds += sorted({untagged(label) for label in own} - {"O"})
         check_texts(supported_entities or [], "supported_entities", "pass a list of them")
         entities = (
             list(dict.fromkeys(map(self._name, kinds))) if supported_entities is None else supported_entities

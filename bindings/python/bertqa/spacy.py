@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import filter_spans, minibatch, raise_error
 
-from ._hosts import opened
+from ._hosts import opened, untagged
 
 #: The labels, or a threshold for each; None is the component's.
 Labels = Union[List[str], Dict[str, Optional[float]], None]
@@ -62,7 +62,7 @@ class BertQAEntities:
     def labels(self) -> Any:
         """The labels that this component can set."""
         own = opened(self.model, "entities").info.labels
-        found = {label.rpartition("-")[2] for label in own} - {"O"} if own else set(self.wanted or ())
+        found = {untagged(label) for label in own} - {"O"} if own else set(self.wanted or ())
         return tuple(sorted(self.names.get(label, label) for label in found))
 
     def _read(self, docs: List[Doc]) -> List[Doc]:

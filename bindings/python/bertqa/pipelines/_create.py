@@ -4,6 +4,7 @@ from typing import Any, Dict, Optional, Tuple, Type
 
 from .._context import Context
 from .._hosts import exact
+from .._sentences import check_device
 from ._base import Pipeline
 from ._feature_extraction import FeatureExtractionPipeline
 from ._question_answering import QuestionAnsweringPipeline
@@ -60,7 +61,7 @@ def pipeline(
     name = None if task is None else ALIASES.get(task, task)
     if name is not None and name not in TASKS:
         raise KeyError(f"Unknown task {task}, available tasks are {sorted([*TASKS, *ALIASES])}")
-    _check_device(device)
+    check_device(None if device == -1 else device)
     for argument, values in FIXED.items():
         if options.pop(argument, None) not in values:
             raise ValueError(f"{argument} is not available: bertqa reads the model's own files on the CPU")
@@ -91,11 +92,3 @@ def _task_of(context: Context) -> str:
     if context.info.task not in BY_MODEL:
         raise KeyError(f"{context.info.architecture} has no pipeline, available tasks are {sorted(TASKS)}")
     return BY_MODEL[context.info.task]
-
-
-def _check_device(device: Any) -> None:
-    """Accepts None, -1, "cpu" and torch's device of that name."""
-    if device is not None and device != -1 and str(device) != "cpu":
-        raise ValueError(
-            f"device is {device!r}, but bertqa computes on the CPU: leave it out, or pass -1 or 'cpu'"
-        )

@@ -1,8 +1,8 @@
 """Text classification, with the scores of transformers' pipeline."""
 
-from math import exp
 from typing import Any, Dict, List, Optional, Tuple
 
+from .._hosts import sigmoid
 from ._base import Pipeline, softmax, truncated, unknown
 from ._pairs import Cutter, logits_of
 
@@ -74,7 +74,7 @@ def _applied(function: str, logits: List[float]) -> List[float]:
         return softmax(logits)
     if function == "none":
         return logits
-    return [1 / (1 + exp(-logit)) if logit > -700 else 0.0 for logit in logits]
+    return [sigmoid(logit) for logit in logits]
 
 
 def _text(item: Any) -> Tuple[str, Optional[str]]:

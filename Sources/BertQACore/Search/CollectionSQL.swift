@@ -116,7 +116,7 @@ package enum CollectionSQL: Int32, CaseIterable {
     CREATE VIEW texts(id, title, text) AS
       SELECT p.id, d.title, p.text FROM passages p JOIN documents d ON d.id = p.document;
     CREATE VIRTUAL TABLE words USING fts5(
-      title, text, content='texts', content_rowid='id', tokenize='porter unicode61'
+      title, text, content='texts', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2'
     );
     CREATE VIEW cuts(first, last) AS SELECT 0, 0;
     CREATE TRIGGER cut_vectors INSTEAD OF INSERT ON cuts BEGIN

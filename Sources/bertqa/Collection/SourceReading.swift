@@ -212,7 +212,7 @@ struct SourceReading {
     of field: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) throws(ToolError) -> Void
   ) throws(ToolError) {
     switch textFormat {
-    case .html: try HTMLDocument(field, encoding: TextEncoding("UTF-8")).text.withElements(body)
+    case .html: try HTMLDocument(field, isUTF8: true).text.withElements(body)
     case .markdown where MarkdownDocument.isSupported: try MarkdownDocument(field).text.withElements(body)
     case .text, .markdown: try body(field)
     }

@@ -82,8 +82,7 @@ struct GenerateCommand: Command {
     var isFirst = true
     if printsWords {
       options.onWord = { word in
-        // The separator of the joined text: none for character models.
-        if !isFirst { output.write(context.wordSeparator) }
+        if !isFirst { output.write(context.sequenceInfo?.separator ?? "") }
         isFirst = false
         output.write(PlainText.word(word.bytes))
         do throws(ToolError) {

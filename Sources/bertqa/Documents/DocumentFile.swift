@@ -46,7 +46,7 @@ struct DocumentFile {
   func page(_ reading: InputText.Reading) throws(ToolError) -> HTMLDocument {
     let text = try source(reading)
     defer { withExtendedLifetime(text) {} }
-    return try HTMLDocument(text.bytes, encoding: reading.encoding == nil ? nil : TextEncoding("UTF-8"))
+    return try HTMLDocument(text.bytes, isUTF8: reading.encoding != nil)
   }
 
   func mailbox() throws(ToolError) -> Mailbox { try Mailbox(input, beginning) }

@@ -86,18 +86,15 @@ struct HTMLDocument {
     return end.map { text[($0 + mark.utf8.count)...] } ?? text[text.endIndex...]
   }
 
-  /// - Parameter encoding: nil: the page says it, or it is detected.
-  init(_ page: UnsafeBufferPointer<UInt8>, encoding: TextEncoding?) throws(ToolError) {
-    let library = try SharedLibrary(
-      "libxml2.so.2", "libxml2.so.16", for: "HTML", library: "the library libxml2", package: "libxml2")
+  /// - Parameter isUTF8: false: the page names its encoding, or it is detected.
+  init(_ page: UnsafeBufferPointer<UInt8>, isUTF8: Bool) throws(ToolError) {
+    let library = try Self.library()
     let read = try library.function("htmlReadMemory", as: Read.self)
     let root = try library.function("xmlDocGetRootElement", as: Root.self)
     let free = try library.function("xmlFreeDoc", as: Free.self)
-    let (repaired, name) = Self.prepared(page, encoding)
-    let document = try (repaired ?? []).withElements { repaired throws(ToolError) in
-      let page = repaired.isEmpty ? page : repaired
+    let document = try Self.prepared(page, isUTF8: isUTF8).withElements { page throws(ToolError) in
       guard page.count <= Int(Int32.max) else { throw ToolError(.input, "the page is too large: split it") }
-      return read(page.baseAddress, Int32(page.count), nil, name, Self.options)
+      return read(page.baseAddress, Int32(page.count), nil, "UTF-8", Self.options)
     }
     guard let document else { return }
     defer { free(document) }
@@ -125,20 +122,65 @@ struct HTMLDocument {
     text = WindowsCharacters.replacingControls(in: text)
   }
 
-  /// Returns the page if it had to be repaired, and the name of its encoding, nil if libxml2 is to find it.
-  private static func prepared(
-    _ page: UnsafeBufferPointer<UInt8>, _ encoding: TextEncoding?
-  ) -> (repaired: [UInt8]?, encoding: String?) {
-    guard encoding?.isUTF8 != false else { return (nil, encoding?.name) }
-    if page.isValidUTF8 {
-      // Without a declaration libxml2 reads Latin-1; most pages without one are UTF-8. ISO-2022 is valid UTF-8 as well,
-      // but has escape sequences such as ESC $ B.
-      let isISO2022 = zip(page, page.dropFirst()).contains { $0 == 0x1B && $1 == UInt8(ascii: "$") }
-      return (nil, encoding?.name ?? (isISO2022 ? nil : "UTF-8"))
+  private static func library() throws(ToolError) -> SharedLibrary {
+    try SharedLibrary(
+      "libxml2.so.2", "libxml2.so.16", for: "HTML", library: "the library libxml2", package: "libxml2")
+  }
+
+  /// Returns the character that a named entity of HTML 4 means; nil for other names, and without libxml2.
+  static func character(named name: String) -> Unicode.Scalar? {
+    // htmlEntityDesc begins with the code point.
+    typealias Find = @convention(c) (UnsafePointer<CChar>?) -> UnsafePointer<UInt32>?
+    guard let find = try? library().function("htmlEntityLookup", as: Find.self) else { return nil }
+    return name.withCString { find($0)?.pointee }.flatMap(Unicode.Scalar.init)
+  }
+
+  /// Returns the page in UTF-8, without what browsers take for comments and libxml2 for text. libxml2 would end at the
+  /// first byte that is invalid in the encoding that the page names, and read what is before the name as Latin-1.
+  private static func prepared(_ page: UnsafeBufferPointer<UInt8>, isUTF8: Bool) -> [UInt8] {
+    // ISO-2022 is valid UTF-8 as well, but has escape sequences such as ESC $ B.
+    let isISO2022 = zip(page, page.dropFirst()).contains { $0 == 0x1B && $1 == UInt8(ascii: "$") }
+    let named = isUTF8 ? nil : namedEncoding(page)
+    let text =
+      if page.isValidUTF8, !isISO2022 || named == nil { Array(page) } else {
+        (isISO2022 ? nil : WindowsCharacters.repairingUTF8(in: page))
+          ?? (named ?? TextEncoding("WINDOWS-1252"))?.decoded(page).text ?? Array(page)
+      }
+    return withoutBogusComments(text)
+  }
+
+  /// Returns the encoding that `<meta>` or XML's declaration names; nil for none, and for one that cannot be the page's.
+  private static func namedEncoding(_ page: UnsafeBufferPointer<UInt8>) -> TextEncoding? {
+    let beginning = String(decoding: page.prefix(4096), as: UTF8.self).lowercased()
+    for tag in beginning.split(separator: "<") {
+      let key = tag.hasPrefix("meta") ? "charset" : tag.hasPrefix("?xml") ? "encoding" : nil
+      guard let key, let place = tag.firstRange(of: key) else { continue }
+      let value = tag[place.upperBound...].drop(while: \.isWhitespace)
+      guard value.first == "=" else { continue }
+      let label = value.dropFirst().drop { $0.isWhitespace || "\"'".contains($0) }
+        .prefix { !$0.isWhitespace && !"\"';>/?".contains($0) }
+      // The name itself is in ASCII.
+      if let encoding = TextEncoding(label: String(label)), encoding.unitSize == 1 { return encoding }
     }
-    // After a byte that is not UTF-8 libxml2 reads Latin-1.
-    let repaired = WindowsCharacters.repairingUTF8(in: page)
-    return (repaired, repaired == nil ? encoding?.name : "UTF-8")
+    return nil
+  }
+
+  /// Returns a page without `<![endif]>` and the like, which Word writes around the numbers of lists.
+  private static func withoutBogusComments(_ page: [UInt8]) -> [UInt8] {
+    var output: [UInt8] = []
+    var (done, position) = (0, 0)
+    while let start = page[position...].firstIndex(of: UInt8(ascii: "<")) {
+      let rest = page[start...]
+      position = start + 1
+      if rest.starts(with: "<!--".utf8) {
+        position = page[start...].firstRange(of: "-->".utf8)?.upperBound ?? page.count
+      } else if rest.starts(with: "<![".utf8) {
+        output += page[done..<start]
+        done = rest.firstIndex(of: UInt8(ascii: ">")).map { $0 + 1 } ?? page.count
+        position = done
+      }
+    }
+    return done == 0 ? page : output + page[done...]
   }
 
   /// Returns the first child to visit; nil for none.
@@ -279,7 +321,7 @@ struct HTMLDocument {
     if blanks.1 > text.count { blanks.1 = blanks.0 }
     if blanks.1 > start {
       breakLine()
-    } else if let last = text.last, last != Self.newline, last != Self.tab {
+    } else {
       text.append(Self.tab)
     }
   }

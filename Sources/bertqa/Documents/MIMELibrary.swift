@@ -24,17 +24,13 @@ struct MIMELibrary {
   private typealias GetBool = @convention(c) (Object?) -> Int32
   private typealias GetString = @convention(c) (Object?) -> UnsafePointer<CChar>?
   private typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Void
-  private typealias SetFormat = @convention(c) (Object?, Int32) -> Void
   private typealias FormatDate =
     @convention(c) (Object?, UnsafePointer<CChar>?) -> UnsafeMutablePointer<CChar>?
   private typealias FormatAddresses =
     @convention(c) (Object?, Object?, Int32) -> UnsafeMutablePointer<CChar>?
 
-  private let newStream: @convention(c) (Int32) -> Object?
+  private let newStream: @convention(c) (Int32, Int64, Int64) -> Object?
   private let newParser: Get
-  private let setFormat: SetFormat
-  private let isParserAtEnd: GetBool
-  private let getMarkerOffset: @convention(c) (Object?) -> Int64
   private let construct: @convention(c) (Object?, Object?) -> Object?
   private let unref: Release
   private let freeMemory: Release
@@ -72,11 +68,8 @@ struct MIMELibrary {
     let gmime = try SharedLibrary(
       "libgmime-3.0.so.0", for: "mail", library: "the library GMime", package: "libgmime-3.0-0")
     // Those of GLib are found by way of GMime, which needs it.
-    newStream = try gmime.function("g_mime_stream_fs_new")
+    newStream = try gmime.function("g_mime_stream_fs_new_with_bounds")
     newParser = try gmime.function("g_mime_parser_new_with_stream")
-    setFormat = try gmime.function("g_mime_parser_set_format")
-    isParserAtEnd = try gmime.function("g_mime_parser_eos")
-    getMarkerOffset = try gmime.function("g_mime_parser_get_mbox_marker_offset")
     construct = try gmime.function("g_mime_parser_construct_message")
     unref = try gmime.function("g_object_unref")
     freeMemory = try gmime.function("g_free")
@@ -116,24 +109,21 @@ struct MIMELibrary {
 
   // MARK: - Parsing
 
-  /// - Parameter descriptor: of a file that can be read at any place, at the first byte; the parser closes it.
-  func parser(_ descriptor: Int32, isMbox: Bool) throws(ToolError) -> Object {
-    guard let stream = newStream(descriptor), let parser = newParser(stream) else {
-      throw ToolError(.resources, "out of memory")
+  /// Returns the message of a part of a file; nil for what is not a message. The caller releases the message.
+  /// - Parameters:
+  ///   - descriptor: of a file that can be read at any place; the message closes it.
+  ///   - end: nil: the end of the file.
+  func message(_ descriptor: Int32, from start: Int, to end: Int?) throws(ToolError) -> Object? {
+    guard let stream = newStream(descriptor, Int64(start), end.map(Int64.init) ?? -1),
+      let parser = newParser(stream)
+    else { throw ToolError(.resources, "out of memory") }
+    defer {
+      // The message keeps what it needs of both.
+      unref(parser)
+      unref(stream)
     }
-    // The parser keeps it.
-    unref(stream)
-    setFormat(parser, isMbox ? 1 : 0)
-    return parser
+    return construct(parser, nil)
   }
-
-  func isAtEnd(_ parser: Object) -> Bool { isParserAtEnd(parser) != 0 }
-
-  /// The place in the file of the line "From " of the message that was read last, or that could not be read.
-  func marker(_ parser: Object) -> Int { Int(getMarkerOffset(parser)) }
-
-  /// Returns nil for what is not a message, and does not continue after it. The caller releases the message.
-  func nextMessage(_ parser: Object) -> Object? { construct(parser, nil) }
 
   // MARK: - Headers
 
@@ -197,12 +187,9 @@ struct MIMELibrary {
   /// name whatever they write.
   func encoding(_ part: Object) -> TextEncoding? {
     guard let charset = getCharset(part), let known = iconvName(charset) else { return nil }
-    switch String(cString: charset).lowercased() {
-    case "us-ascii", "ascii": return nil
-    // Mail in GBK, which has more characters, names it.
-    case "gb2312": return TextEncoding("GB18030")
-    default: return TextEncoding(String(cString: known))
-    }
+    let label = String(cString: charset).lowercased()
+    if label == "us-ascii" || label == "ascii" { return nil }
+    return TextEncoding(label: label) ?? TextEncoding(String(cString: known))
   }
 
   private func taken(_ string: UnsafeMutablePointer<CChar>?) -> String? {

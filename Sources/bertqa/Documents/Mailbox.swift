@@ -14,13 +14,15 @@ final class Mailbox {
   }
 
   private let mime: MIMELibrary
-  private var parser: MIMELibrary.Object
   private let isMbox: Bool
-  private let isEmpty: Bool
-  /// Of the file's bytes. Each parser has a copy.
+  /// Of the file's bytes. Each message has a copy.
   private let descriptor: Int32
+  /// Where the next message begins, in an mbox file with its line "From "; nil at the end.
+  private var nextStart: Int?
   private let shown: String
   private var count = 0
+  /// A part of the file.
+  private var bytes = [UInt8](repeating: 0, count: 1 << 16)
 
   /// True for text that begins with the header of a message, or like an mbox file. Such files often have no ending.
   static func isMail(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -38,33 +40,21 @@ final class Mailbox {
   init(_ input: Input, _ beginning: UnsafeBufferPointer<UInt8>) throws(ToolError) {
     let beginning = beginning.dropFirst(beginning.byteOrderMarkSize)
     isMbox = Self.beginsMbox(beginning)
-    isEmpty = beginning.isEmpty
-    guard isMbox || isEmpty || Self.fieldName(beginning) != nil else {
+    nextStart = beginning.isEmpty ? nil : beginning.startIndex
+    guard isMbox || beginning.isEmpty || Self.fieldName(beginning) != nil else {
       throw ToolError(.input, "\(input.shown): is no mail: it does not begin with a header")
     }
     shown = input.shown
     mime = try MIMELibrary()
-    let descriptor = try Self.descriptor(input)
-    lseek(descriptor, off_t(beginning.startIndex), SEEK_SET)
-    do throws(ToolError) {
-      parser = try mime.parser(try Self.copy(descriptor, shown), isMbox: isMbox)
-    } catch {
-      close(descriptor)
-      throw error
-    }
-    self.descriptor = descriptor
+    descriptor = try Self.descriptor(input)
   }
 
-  deinit {
-    mime.release(parser)
-    close(descriptor)
-  }
+  deinit { close(descriptor) }
 
   /// Returns the next message; nil at the end.
-  /// - Parameter problem: called for parts of an mbox file that cannot be read, such as the lines after a text's line
-  ///   that begins with "From ", which are not a message.
+  /// - Parameter problem: called for messages of an mbox file that cannot be read.
   func next(_ problem: (String) -> Void) throws(ToolError) -> Message? {
-    guard let message = try nextOfParser(problem) else { return nil }
+    guard let message = try nextObject() else { return nil }
     defer { mime.release(message) }
     let subject = mime.subject(message).flatMap { PlainText.line($0) }.map { Array($0.utf8) }
     var text = MailText(mime, isMbox: isMbox)
@@ -80,21 +70,16 @@ final class Mailbox {
       number: isMbox ? count : nil, subject: subject, fields: fields(message), text: text.bytes)
   }
 
-  private func nextOfParser(_ problem: (String) -> Void) throws(ToolError) -> MIMELibrary.Object? {
-    while isMbox || count == 0, !isEmpty, !mime.isAtEnd(parser) {
-      count += 1
-      if let message = mime.nextMessage(parser) { return message }
-      let flaw = "does not begin with a header"
-      guard isMbox else { throw ToolError(.input, "\(shown): is no mail: it \(flaw)") }
-      problem("message \(count): \(flaw)")
-      guard let marker = nextMarker(after: mime.marker(parser)) else { return nil }
-      let copy = try Self.copy(descriptor, shown)
-      lseek(copy, off_t(marker), SEEK_SET)
-      let next = try mime.parser(copy, isMbox: true)
-      mime.release(parser)
-      parser = next
+  private func nextObject() throws(ToolError) -> MIMELibrary.Object? {
+    guard let start = nextStart else { return nil }
+    count += 1
+    let place = isMbox ? messageAndNext(at: start) : (start: start, next: nil)
+    nextStart = place.next
+    let copy = try Self.copy(descriptor, shown)
+    guard let message = try mime.message(copy, from: place.start, to: place.next) else {
+      throw ToolError(.input, "\(shown): is no mail: it does not begin with a header")
     }
-    return nil
+    return message
   }
 
   private func fields(_ message: MIMELibrary.Object) -> [UInt8]? {
@@ -111,26 +96,28 @@ final class Mailbox {
 
   // MARK: - The file
 
-  /// Returns the place of the next line "From " that a header or an empty line follows, where GMime continues; nil for
-  /// none.
-  private func nextMarker(after marker: Int) -> Int? {
-    let lineSize = 1 << 12
-    var bytes = [UInt8](repeating: 0, count: 1 << 16)
-    var place = max(0, marker)
+  /// Returns where the message after a line "From " begins, and the place of the next such line; nil for none.
+  private func messageAndNext(at marker: Int) -> (start: Int, next: Int?) {
+    let headSize = 1 << 14
+    var place = marker
+    var message: Int?
     while true {
       let count = pread(descriptor, &bytes, bytes.count, off_t(place))
-      guard count > 0 else { return nil }
+      guard count > 0 else { return (message ?? place, nil) }
       let isEnd = count < bytes.count
       // What begins in the last bytes is looked at in the next part.
-      let end = isEnd ? count : count - lineSize
-      for start in 1..<max(1, end)
-      where bytes[start] == UInt8(ascii: "F") && bytes[start - 1] == UInt8(ascii: "\n") {
-        if Self.beginsMbox(bytes[start..<min(start + lineSize, count)], orEmpty: true) {
-          return place + start
+      let end = isEnd ? count : count - headSize
+      var line = bytes[..<count].firstIndex(of: Self.newline).map { $0 + 1 } ?? count
+      if message == nil { message = place + line }
+      while line < end {
+        if bytes[line] == UInt8(ascii: "F"), Self.isMarker(bytes[line..<min(line + headSize, count)]) {
+          return (message ?? place, place + line)
         }
+        line = bytes[line..<count].firstIndex(of: Self.newline).map { $0 + 1 } ?? count
       }
-      if isEnd { return nil }
-      place += end - 1
+      if isEnd { return (message ?? place, nil) }
+      // At the line feed before a line.
+      place += line - 1
     }
   }
 
@@ -140,18 +127,38 @@ final class Mailbox {
     return copy
   }
 
-  /// True for a line "From " that a header or an empty line follows.
-  private static func beginsMbox(_ bytes: some Collection<UInt8>, orEmpty: Bool = false) -> Bool {
-    guard bytes.starts(with: "From ".utf8), let end = bytes.firstIndex(of: newline) else { return false }
-    let next = bytes[bytes.index(after: end)...]
-    return fieldName(next) != nil || orEmpty && next.drop { $0 == UInt8(ascii: "\r") }.first == newline
+  /// True for a line "From " that a header follows.
+  private static func beginsMbox(_ bytes: some Collection<UInt8>) -> Bool {
+    guard let (_, next) = lineFrom(bytes) else { return false }
+    return fieldName(next) != nil
+  }
+
+  /// True for a line "From " that separates messages: with a time and a year, or a sender alone, before a header; or
+  /// before a header that only mail has. Other lines are a text's.
+  private static func isMarker(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard let (line, next) = lineFrom(bytes) else { return false }
+    let words = line.split { $0 <= 0x20 }
+    let isDated =
+      words.contains { $0.contains(UInt8(ascii: ":")) && $0.allSatisfy { 0x30...0x3A ~= $0 } }
+      && words.contains { $0.count == 4 && $0.allSatisfy { 0x30...0x39 ~= $0 } }
+    // A message may have no header.
+    let isEmpty = next.drop { $0 == UInt8(ascii: "\r") }.first == newline
+    return isDated && isEmpty || (isDated || words.count < 2) && fieldName(next) != nil || beginsMessage(next)
+  }
+
+  /// Returns what is behind "From " in the first line, and the lines after it; nil for another line.
+  private static func lineFrom<Bytes: Collection<UInt8>>(
+    _ bytes: Bytes
+  ) -> (line: Bytes.SubSequence, next: Bytes.SubSequence)? {
+    guard bytes.starts(with: "From ".utf8), let end = bytes.firstIndex(of: newline) else { return nil }
+    return (bytes[..<end].dropFirst(5), bytes[bytes.index(after: end)...])
   }
 
   /// True for a header with a sender and a field that mail programs write, which notes do not have.
   private static func beginsMessage(_ bytes: some Collection<UInt8>) -> Bool {
     var names: Set<String> = []
     for line in bytes.lazy.split(separator: newline, omittingEmptySubsequences: false) {
-      guard let first = line.first(where: { $0 != UInt8(ascii: "\r") }) else { break }
+      guard let first = line.first(where: { $0 != UInt8(ascii: "\r") }), line.endIndex < bytes.endIndex else { break }
       if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t"), !names.isEmpty { continue }
       guard let name = fieldName(line) else { return false }
       names.insert(name.lowercased())
@@ -278,7 +285,7 @@ private struct MailText {
     let encoding = mime.encoding(part)
     let page = encoding == nil ? mime.content(part) : decoded(mime.content(part), encoding)
     return try page.withElements { page throws(ToolError) in
-      try HTMLDocument(page, encoding: encoding == nil ? nil : TextEncoding("UTF-8")).text
+      try HTMLDocument(page, isUTF8: encoding != nil).text
     }
   }
 
@@ -318,9 +325,10 @@ private struct MailText {
         let known = named.decoded(content)
         // Any text is valid in most encodings whose characters are single bytes, but hardly any is UTF-8 by chance.
         let isMistaken =
-          isUTF8 && content.contains { $0 >= 0x80 }
-          && String(decoding: known.text, as: UTF8.self).unicodeScalars.count == content.count
-        if known.isValid ? !isMistaken : !isUTF8 { return known.text }
+          isUTF8 && String(decoding: known.text, as: UTF8.self).unicodeScalars.count == content.count
+        // The bytes of ISO-2022 are ASCII's.
+        let isISO2022 = content.contains(0x1B) && !content.contains { $0 >= 0x80 }
+        if isISO2022 || (known.isValid ? !isMistaken : !isUTF8) { return known.text }
       }
       if isUTF8 { return TextEncoding("UTF-8")?.decoded(content).text ?? Array(content) }
       return WindowsCharacters.repairingUTF8(in: content)

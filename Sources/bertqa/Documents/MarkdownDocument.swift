@@ -219,13 +219,12 @@ final class MarkdownDocument {
     }
   }
 
-  /// Returns the character that an entity means; the entity itself if it is not one of the most frequent.
+  /// Returns the character that an entity means; the entity itself if its name is not known.
   private static func character(_ entity: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     let name = String(decoding: entity.dropFirst().dropLast(), as: UTF8.self)
-    let named: [String: String] = [
-      "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": "\u{A0}",
-    ]
-    if let character = named[name] { return Array(character.utf8) }
+    // Those of XML are known without libxml2, too.
+    let named: [String: Unicode.Scalar] = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
+    if let character = named[name] ?? HTMLDocument.character(named: name) { return Array(String(character).utf8) }
     let digits = name.dropFirst()
     let value =
       digits.first == "x" || digits.first == "X"

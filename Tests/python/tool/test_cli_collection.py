@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import unicodedata
 
 from cli import run
 from indexed import HEATING, LEASE, ask, check_whole, indexed_notes, rows, written_notes  # noqa: F401
@@ -195,6 +196,10 @@ def test_words_only(tmp_path, notes):
     assert ask(path, "Who signed the lease?")["answers"][0]["text"] == "Ann Smith"
     assert run("search", path, "apartment contract", code=1)[0] == ""
     assert "has no vectors" in run("index", path, notes, code=3)[1]
+    (notes / "places.txt").write_text(unicodedata.normalize("NFD", "Việt Nam"))
+    run("index", "--words-only", path, notes)
+    for question in "Việt", unicodedata.normalize("NFD", "Việt"), "viet":
+        assert "places.txt" in run("search", path, question)[0]
 
 
 def test_files_of_the_far_future(tmp_path):

@@ -26,7 +26,7 @@ def test_answer_in_markdown(tmp_path):
         ('a [b](c "d") [e][f] <http://x.org> [[g|h]] i\n\n[f]: http://y.org', "a b e http://x.org h i"),
         ("*a* __b__ ***c*** ~~d~~ `` e`f `` g_h_i 5 * 3 * 2 \\*j\\*", "a b c d e`f g_h_i 5 * 3 * 2 *j*"),
         ("a ![b **c**](d.png) [![e](f)](g) h", "a   h"),
-        ("a&amp;b &lt;c&gt; &#8364;&#x20AC; &copy; &x; &#0;", "a&b <c> €€ &copy; &x; &#0;"),
+        ("a&amp;b &lt;c&gt; &#8364;&#x20AC; &copy; &Eacute; &x; &#0;", "a&b <c> €€ © É &x; &#0;"),
         ("a<br>b <b>c</b>d <!-- e --> f < g", "a b cd  f < g"),
         ("<p align=center>\n<b>a</b><i>b</i> <!-- c\n--> d\n</p>\n\ne *f*", "ab \n d\n\n\ne f"),
         (

@@ -19,6 +19,18 @@ struct TextEncoding: Equatable {
     unitSize = max(1, two.count - one.count)
   }
 
+  /// The encoding that pages and mail call `label`, as browsers read it (WHATWG, Encoding): programs write a larger
+  /// encoding under the name of a smaller one.
+  init?(label: String) {
+    let larger: [String: String] = [
+      "gb2312": "GB18030", "gbk": "GB18030", "xgbk": "GB18030", "big5": "BIG5-HKSCS", "shiftjis": "CP932",
+      "sjis": "CP932", "xsjis": "CP932", "eucjp": "EUC-JP-MS", "xeucjp": "EUC-JP-MS", "euckr": "CP949",
+      "ksc56011987": "CP949", "iso88599": "WINDOWS-1254", "iso885911": "CP874", "tis620": "CP874",
+    ]
+    let plain = label.lowercased().filter { $0 != "-" && $0 != "_" }
+    self.init(larger[plain] ?? label)
+  }
+
   static let help = "NAME is one that 'iconv -l' lists, such as ISO-8859-1, WINDOWS-1252 or UTF-16LE."
 
   /// Returns the encoding that --encoding names; nil without the option.
@@ -86,15 +98,17 @@ struct TextEncoding: Equatable {
       try add(bytes)
       return false
     }
+    // There, ASCII's bytes are invalid only in pairs.
+    let isISO2022 = plainName.hasPrefix("ISO2022")
     var isValid = true
     var output: [UInt8] = []
     var text = bytes.dropFirst(encoding.hasMark ? encoding.mark?.count ?? 0 : 0)
     while !text.isEmpty {
       let part = UnsafeBufferPointer(rebasing: text.prefix(Self.partSize))
-      let taken = converter.convert(part, to: &output) { _, output in
+      let taken = converter.convert(part, to: &output) { rest, output in
         isValid = false
         output += "\u{FFFD}".utf8
-        return encoding.unitSize
+        return encoding.unitSize * (isISO2022 && rest.first.map { (0x21...0x7E).contains($0) } == true ? 2 : 1)
       }
       text = text.dropFirst(taken)
       // The rest of the last part is an incomplete character.

@@ -14,7 +14,7 @@ from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import check, library
 from ._results import Entity, EntityList
-from ._text import as_bytes, as_text, check_kind, elements, encoded, text_array, text_list
+from ._text import as_bytes, as_text, byte_offsets, check_kind, elements, encoded, text_array, text_list
 from ._value import T
 
 if TYPE_CHECKING:
@@ -251,11 +251,7 @@ def _ranges(text: Any, data: bytes, entities: "List[Entity[Any]]", encode: Calla
     places = {place for entity in entities for place in (entity.start, entity.end)}
     offsets = {place: place for place in places}
     if len(data) != len(text):
-        offset = previous = 0
-        for place in sorted(place for place in places if 0 <= place <= len(text)):
-            offset += len(encode(text[previous:place]))
-            offsets[place] = offset
-            previous = place
+        offsets = byte_offsets(text, (place for place in places if 0 <= place <= len(text)), encode)
     array = (_abi.LabelledRange * len(entities))()
     for entry, entity in zip(array, entities):
         if not 0 <= entity.start <= entity.end <= len(text):

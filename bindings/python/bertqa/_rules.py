@@ -5,7 +5,7 @@ import ctypes
 import json
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Pattern, Tuple, cast
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Pattern, Tuple
 
 from . import _abi
 from ._call import Call
@@ -14,7 +14,7 @@ from ._errors import InvalidArgument
 from ._handle import Results
 from ._native import check, library
 from ._results import EntityList
-from ._text import as_text, encoded
+from ._text import as_text, byte_offsets, encoded
 from ._value import T
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ class Rules:
         string = text if isinstance(text, str) else data.decode("utf-8", "surrogateescape")
         matches = [(rule, match, word) for rule in self._rules for match, word in _matches(rule, string)]
         places = {place for _, match, word in matches for place in (*match.span(), *(word or ()))}
-        offsets = _offsets(string, places, "surrogateescape" if isinstance(text, bytes) else "replace")
+        errors = "surrogateescape" if isinstance(text, bytes) else "replace"
+        offsets = byte_offsets(string, places, lambda part: part.encode("utf-8", errors))
         ranges = (_abi.LabelledRange * len(matches))()
         why: Dict[Any, Any] = collections.defaultdict(list)
         for entry, (rule, match, word) in zip(ranges, matches):
@@ -186,14 +187,3 @@ def _matches(rule: _Rule, text: str) -> "Iterator[Tuple[re.Match[str], Optional[
             if word is None:
                 continue
         yield match, word
-
-
-def _offsets(text: str, places: Iterable[int], errors: str) -> Dict[int, int]:
-    """Returns the byte offset of each place."""
-    offsets: Dict[int, int] = {}
-    offset = previous = 0
-    for place in sorted(places):
-        offset += len(text[previous:place].encode("utf-8", cast(Any, errors)))
-        offsets[place] = offset
-        previous = place
-    return offsets

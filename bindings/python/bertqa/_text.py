@@ -1,7 +1,7 @@
 """Conversions between Python's texts and paths and the library's bytes."""
 
 import os
-from typing import TYPE_CHECKING, Any, Callable, Iterable, List, Mapping, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Sequence, Tuple
 
 from . import _abi
 from ._errors import InvalidArgument
@@ -38,6 +38,17 @@ def check_texts(values: Any, name: str, one: str = "") -> None:
         raise TypeError(f"{name} is one text; {one}")
     if isinstance(values, (Mapping, set, frozenset)) or hasattr(values, "columns"):
         raise TypeError(f"{name} is of type {type(values).__name__}, but must be a list or one column")
+
+
+def byte_offsets(text: Any, places: Iterable[int], encode: Callable[[Any], bytes]) -> Dict[int, int]:
+    """Returns the byte offset of each place of a text."""
+    offsets: Dict[int, int] = {}
+    offset = previous = 0
+    for place in sorted(places):
+        offset += len(encode(text[previous:place]))
+        offsets[place] = offset
+        previous = place
+    return offsets
 
 
 def text_list(values: Any, name: str) -> List[Any]:

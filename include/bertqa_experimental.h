@@ -797,8 +797,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_everywhere(const char *text, size_t lengt
                                                   const bertqa_call_options *call,
                                                   bertqa_entity_list **list);
 
-/* Merges lists, omits the entities within an allowed text, and adds all denied texts, even within an
- * allowed one, labelled "DENIED" by the rule "deny". Texts are compared by their words, in any case, with
+/* Merges lists, omits the entities within an allowed text, and adds the denied texts that are not within
+ * an entity, even if they are allowed, labelled "DENIED" by the rule "deny". Texts are compared by their words, in any case, with
  * any spaces and marks between them. Time: linear in the texts.
  * lists: [list_count], of this text; an entry may be NULL. allow, deny: [allow_count], [deny_count], each of
  * 1 to 16 words; NULL with 0. call: may be NULL.

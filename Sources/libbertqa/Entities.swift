@@ -28,8 +28,8 @@ func entityOptions(
   return options
 }
 
-/// Returns the labels that the caller wants; nil for NULL. None at all, such as those of an empty filter, are refused:
-/// they are not all.
+/// Returns the labels that the caller wants; nil for NULL. An empty array, such as that of a filter that kept nothing,
+/// is refused: it does not mean all labels.
 func labels(_ pointer: UnsafePointer<bertqa_text>?, _ count: Int) throws(BertQAError) -> [String]? {
   let labels = try texts(pointer, count, "labels", "label_count")
   guard labels?.isEmpty != true else {

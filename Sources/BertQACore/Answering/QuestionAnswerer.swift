@@ -122,7 +122,7 @@ private struct QuestionBatch {
   /// Answers a group of items in rounds. If the call is stopped and partial results are allowed, makes the results of
   /// this group and of all later items.
   mutating func answer(_ group: Range<Int>) throws(BertQAError) {
-    var work = try [QuestionWork?](results: nil, count: group.count, monitor)
+    var work = try [QuestionWork?](repeating: nil, count: group.count, monitor)
     defer { monitor.release(group.count * MemoryLayout<QuestionWork?>.stride) }
     var preparedEnd = group.lowerBound
     do throws(BertQAError) {

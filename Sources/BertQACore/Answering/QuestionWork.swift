@@ -67,7 +67,7 @@ final class QuestionWork {
       let words = UnsafeBufferPointer(rebasing: text[..<Int(tokens.ends[question.count - 1])])
       ranking = try RankedSections(
         scores: ranks.isEmpty
-          ? SectionRanking(question: words).scores(
+          ? SectionRanking(question: words, monitor).scores(
             of: sections, texts: documents.checkedMap { $0.tokenized }, monitor)
           : sections.checkedMap(CallPoll(monitor)) { ranks[$0.document] }, monitor)
     }
@@ -101,6 +101,7 @@ final class QuestionWork {
       let known = logits[document]
       let all = known.windows.isEmpty ? windows : (known.windows + windows).sorted { $0.index < $1.index }
       logits[document] = try WindowLogits(windows: all, keeping: known, monitor)
+      monitor.release(known.heldBytes)
       parts.append(Part(document: document, windows: windows))
       first = end
     }
@@ -165,7 +166,7 @@ final class QuestionWork {
     -> AnswerResult
   {
     let options = settings.options
-    // Gaps that ranks have lowered do not grow by chance.
+    // Gaps over each section's own null score do not rise with the number of sections: they count as one window.
     let windows = comparesRawScores ? readCount : 1
     let threshold = decision.threshold(windows: windows, asked: options.noAnswerThreshold)
     if let emptyInput {

@@ -17,7 +17,9 @@ struct SectionRanking {
 
   private let terms: QuestionTerms
 
-  init(question: UnsafeBufferPointer<UInt8>) throws(BertQAError) { terms = try QuestionTerms(question) }
+  init(question: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor? = nil) throws(BertQAError) {
+    terms = try QuestionTerms(question, monitor.map { CallPoll($0) })
+  }
 
   /// Returns one score per section, 0 if it has none of the question's terms. Reads the text twice, so that memory does
   /// not grow with sections × terms.
@@ -70,9 +72,9 @@ private struct QuestionTerms {
 
   var count: Int { numbers.count }
 
-  init(_ question: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
+  init(_ question: UnsafeBufferPointer<UInt8>, _ poll: CallPoll?) throws(BertQAError) {
     var numbers: [UInt64: Int] = [:]
-    try Self.forEachTerm(of: question, hasher, nil) { hash in
+    try Self.forEachTerm(of: question, hasher, poll) { hash in
       if numbers[hash] == nil { numbers[hash] = numbers.count }
     }
     for hash in numbers.keys { filter |= Self.filterBit(hash) }
@@ -122,7 +124,7 @@ private struct QuestionTerms {
     }
   }
 
-  /// The letters of a term.
+  /// The maximum number of letters of a term.
   private static let letters = 6
 }
 

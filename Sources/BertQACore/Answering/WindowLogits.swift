@@ -13,6 +13,13 @@ struct WindowLogits {
   /// Above this a sum of two logits could overflow.
   private static let largest: Float = 1e37
 
+  /// What a call counts for them.
+  var heldBytes: Int {
+    guard !windows.isEmpty else { return 0 }
+    return offsets.count * MemoryLayout<Int>.stride
+      + (start.count + end.count + nullScores.count) * MemoryLayout<Float>.stride
+  }
+
   /// Those of no window.
   init() {
     windows = []
@@ -51,7 +58,7 @@ struct WindowLogits {
 
   /// Returns the place of one of the windows.
   func position(of window: TokenWindow) -> Int {
-    partitionPoint { windows[$0].firstToken >= window.firstToken }
+    windows.partitionPoint { $0.firstToken >= window.firstToken }
   }
 
   /// Takes over window `index` from the logits of its tokens, where [CLS] is at `classifier` and the document
@@ -100,19 +107,9 @@ struct WindowLogits {
 
   /// Returns the windows that hold `token`. O(log windows).
   func windows(containing token: Int) -> Range<Int> {
-    let first = partitionPoint { windows[$0].endToken > token }
-    let end = partitionPoint { windows[$0].firstToken > token }
+    let first = windows.partitionPoint { $0.endToken > token }
+    let end = windows.partitionPoint { $0.firstToken > token }
     return first..<max(first, end)
-  }
-
-  /// Returns the first window for which `condition` holds; it must hold for all later ones.
-  private func partitionPoint(_ condition: (Int) -> Bool) -> Int {
-    var (low, high) = (0, windows.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if condition(middle) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 
   // MARK: - n_best_size

@@ -95,12 +95,6 @@ extension Context {
       unknownID: words.unknownID)
   }
 
-  /// The separator between two words of a generated text: a space, or nothing between characters.
-  public var wordSeparator: String {
-    guard case .languageModel(let model) = engine else { return "" }
-    return model.words.separator
-  }
-
   /// Computes the likelihood of a text, split into the model's words.
   /// - Parameters:
   ///   - state: the state that the text follows; nil starts a sequence, whose first word is not predicted.

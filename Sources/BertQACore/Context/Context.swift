@@ -10,8 +10,6 @@ public final class Context: Sendable {
   /// The files that the engine reads its weights from.
   private let mapped: [ModelFile]
 
-  private static let maximumThreads = 1024
-
   /// Loads a directory in the format of Hugging Face's `save_pretrained`. Weights are memory-mapped, and used
   /// in place if their format allows it.
   /// - Parameter modelDirectory: a path, or the name of an installed model: see
@@ -67,7 +65,7 @@ public final class Context: Sendable {
   private init(
     _ options: ContextOptions, _ load: (CallMonitor) throws(BertQAError) -> LoadedEngine
   ) throws(BertQAError) {
-    try BertQAError.check("threads", options.threads, 0...Self.maximumThreads)
+    try BertQAError.check("threads", options.threads, 0...WorkerThreads.maximumCount)
     let monitor = CallMonitor(options.call)
     try monitor.checkNow()
     let loaded = try load(monitor)

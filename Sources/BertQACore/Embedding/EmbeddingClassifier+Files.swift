@@ -30,10 +30,7 @@ extension LinearHead {
   ///   - length: the number of floats in a vector.
   init(_ directory: ModelDirectory, length: Int) throws(BertQAError) {
     let reader = try directory.object(in: Self.configuration)
-    guard let labels = try reader.labels(), labels.count > 1 else {
-      throw BertQAError(.invalidModel, "\(reader.file): \"id2label\" has fewer than two labels")
-    }
-    self.labels = labels
+    labels = try reader.classifierLabels()
     temperature = try LengthTemperature(reader)
     var loader = WeightLoader(try Checkpoint(directory), prefix: "", directory.monitor)
     defer { withExtendedLifetime(loader) {} }

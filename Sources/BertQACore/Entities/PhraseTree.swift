@@ -16,7 +16,7 @@ struct PhraseTree: Sendable {
     var hash: UInt64
   }
 
-  /// The words of a phrase. Their number bounds the time for each word of a text.
+  /// The maximum number of words of a phrase. It bounds the time for each word of a text.
   static let mostWords = 16
   /// The maximum number of bytes between two words.
   private static let widestGap = 8

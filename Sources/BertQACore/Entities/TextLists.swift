@@ -9,7 +9,7 @@ public struct TextLists: Sendable {
 
   /// - Parameters:
   ///   - allow: texts within which entities are omitted; each of 1 to 16 words.
-  ///   - deny: texts that become entities wherever they stand; each of 1 to 16 words.
+  ///   - deny: texts that become entities; each of 1 to 16 words.
   public init(
     allow: [String] = [], deny: [String] = [], call: CallOptions = CallOptions()
   ) throws(BertQAError) {
@@ -36,8 +36,8 @@ public struct TextLists: Sendable {
 }
 
 extension EntityList {
-  /// Returns the list without the entities within an allowed text, and with all denied texts, labelled "DENIED", even
-  /// within an allowed text. Takes time linear in the text.
+  /// Returns the list without the entities within an allowed text, and with the denied texts that are not within an
+  /// entity, even if they are allowed, labelled "DENIED". Takes time linear in the text.
   /// - Parameter text: the text of the list.
   public func applying(
     _ lists: TextLists, in text: UnsafeBufferPointer<UInt8>, call: CallOptions = CallOptions()

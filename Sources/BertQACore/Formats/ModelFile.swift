@@ -25,16 +25,16 @@ final class ModelFile: @unchecked Sendable {
 
   /// The size limit in bytes of `config.json` and other small files, far above any real one.
   static let configurationLimit = 16 << 20
-  /// The size limit in bytes of JSON files that list tensors or pieces: the limit of `JSONParser`.
-  static let jsonLimit = 100_000_000
+  /// The size limit in bytes of JSON files that list tensors or pieces.
+  static let jsonLimit = JSONParser.Limits().bytes
   /// The size limit in bytes of a `vocab.txt`.
   static let vocabularyLimit = 1 << 28
 
   /// - Parameter limit: in bytes; a larger file throws `.tooLarge` before any of it is mapped or read.
   convenience init(
-    path: String, limit: Int = .max, _ load: ModelLoad = .mmap, _ monitor: CallMonitor? = nil
+    path: String, limit: Int = .max, _ load: ModelLoad = .mmap
   ) throws(BertQAError) {
-    try self.init(path: path, openedAs: path, in: AT_FDCWD, limit: limit, load, monitor)
+    try self.init(path: path, openedAs: path, in: AT_FDCWD, limit: limit, load, nil)
   }
 
   /// The file `name` in the directory that `descriptor` is open on. Messages call it `path`.

@@ -178,6 +178,14 @@ extension ObjectReader {
     return labels.compactMap(\.self)
   }
 
+  /// Returns the labels of a classifier.
+  func classifierLabels() throws(BertQAError) -> [String] {
+    guard let labels = try labels(), labels.count > 1 else {
+      throw BertQAError(.invalidModel, "\(file): \"id2label\" has fewer than two labels")
+    }
+    return labels
+  }
+
   /// True if a label can name something: it is neither empty nor all white space and has no NUL, which would
   /// cut it off in C.
   static func isLabel(_ bytes: some Collection<UInt8>) -> Bool {

@@ -33,6 +33,12 @@ public struct CallOptions: Sendable {
 
   public init() {}
 
+  /// Returns the time on CLOCK_MONOTONIC in so many nanoseconds; the latest possible if it is later.
+  package static func deadline(after nanoseconds: UInt64) -> UInt64 {
+    let (deadline, overflow) = ThreadPool.nanoseconds().addingReportingOverflow(nanoseconds)
+    return overflow ? .max : deadline
+  }
+
   /// The same options with one account for all parts of the call.
   var withOneLedger: CallOptions {
     var options = self
@@ -81,7 +87,7 @@ func all<Options: BatchOptions, Success>(
 /// It belongs to the calling thread. Helper threads of the pool only check whether that thread has decided to
 /// stop: see `CallPoll`.
 package final class CallMonitor: @unchecked Sendable {
-  // Sendable: helpers use only `isStopped`.
+  // Sendable: helpers use `isStopped` and `ledger`, which are atomic, and `options`, which never change.
 
   private let options: CallOptions
   /// The call that this is a part of.

@@ -179,13 +179,13 @@ extension Array {
 }
 
 extension Dictionary {
-  /// Makes room for one more key. A table counts as full when 3/4 of it are used; then one of twice the size
-  /// replaces it.
+  /// Checks that there is memory for one more key. A table counts as full when 3/4 of it are used; then one of twice
+  /// the size replaces it.
   package mutating func makeRoom() throws(BertQAError) {
     if count == capacity { try Memory.require(3 * capacity, of: Element.self) }
   }
 
-  /// Sets the value of a key. `makeRoom` must have made room for it.
+  /// Sets the value of a key, after checking that there is memory for a larger table.
   package mutating func insert(_ value: Value, for key: Key) throws(BertQAError) {
     try makeRoom()
     self[key] = value

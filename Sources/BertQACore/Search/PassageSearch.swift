@@ -107,21 +107,24 @@ package final class PassageSearch {
         .invalidArgument, argument: "first",
         "is \(first), but must be at least \(self.end): vectors ascend and do not overlap")
     }
-    defer { self.end = end }
-    if allowed.isEmpty { return try compare(vector, first..<end, first, rows, scales) }
-    var index = allowed.partitioningIndex { $0.upperBound >= first }
-    while index < allowed.count, allowed[index].lowerBound < end {
-      let last = min(end - 1, allowed[index].upperBound)
-      let ids = max(first, allowed[index].lowerBound)..<last + 1
-      try compare(vector, ids, first, rows, scales)
-      index += 1
+    // All products come first, so that an error changes nothing.
+    var parts: [(ids: Range<Int64>, products: [Float])] = []
+    let index = allowed.partitionPoint { $0.upperBound >= first }
+    for range in allowed.isEmpty ? [.min ... .max] : allowed[index...] {
+      guard range.lowerBound < end else { break }
+      let ids = max(first, range.lowerBound)..<min(end - 1, range.upperBound) + 1
+      try parts.makeRoom(for: 1)
+      parts.append((ids, try products(vector, ids, first, rows, scales)))
     }
+    self.end = end
+    for part in parts { add(part.ids, part.products) }
   }
 
-  private func compare(
+  /// Returns the cosines of the question and some of the passages, of which `first` is the first.
+  private func products(
     _ vector: QuestionVector, _ ids: Range<Int64>, _ first: Int64, _ rows: UnsafePointer<Int8>,
     _ scales: UnsafePointer<Float>
-  ) throws(BertQAError) {
+  ) throws(BertQAError) -> [Float] {
     let skipped = Int(ids.lowerBound - first)
     var products = try [Float](results: 0, count: ids.count, CallMonitor(CallOptions()))
     try products.withMutableElements { products throws(BertQAError) in
@@ -130,16 +133,20 @@ package final class PassageSearch {
         rows: rows + skipped * vector.length, scales: scales + skipped, count: ids.count, products: base,
         threads: threads)
     }
+    for (id, product) in zip(ids, products) where !product.isFinite {
+      throw BertQAError(
+        .invalidArgument, argument: "scales", "give passage \(id) a score that is not a finite number")
+    }
+    return products
+  }
+
+  private func add(_ ids: Range<Int64>, _ products: [Float]) {
     // Passages without vectors.
     while next < words.count, words[next].id < ids.lowerBound {
       add(words[next], to: &hits)
       next += 1
     }
     for (id, product) in zip(ids, products) {
-      guard product.isFinite else {
-        throw BertQAError(
-          .invalidArgument, argument: "scales", "give passage \(id) a score that is not a finite number")
-      }
       var share = 0.0
       if next < words.count, words[next].id == id {
         share = words[next].share
@@ -151,7 +158,7 @@ package final class PassageSearch {
 
   /// Adds a passage without a vector, if it is allowed.
   private func add(_ passage: WordCoverage, to hits: inout BestHits) {
-    let index = allowed.partitioningIndex { $0.upperBound >= passage.id }
+    let index = allowed.partitionPoint { $0.upperBound >= passage.id }
     guard allowed.isEmpty || index < allowed.count && allowed[index].contains(passage.id) else { return }
     let score =
       vector == nil
@@ -183,17 +190,5 @@ private struct BestHits {
 
   func sorted() -> [PassageSearch.Hit] {
     Array(hits.sorted { ($0.score, $1.id) > ($1.score, $0.id) }.prefix(PassageSearch.depth))
-  }
-}
-
-extension Array {
-  /// Returns the first index whose element satisfies a condition; all later elements must satisfy it.
-  fileprivate func partitioningIndex(_ isBehind: (Element) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }

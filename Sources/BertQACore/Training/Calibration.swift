@@ -21,8 +21,10 @@ final class Calibration {
     self.labelCount = labelCount
     self.foldCount = foldCount
     self.monitor = monitor
-    heldBytes = textCount * (labelCount * MemoryLayout<Float>.stride + MemoryLayout<Text>.stride)
-    try monitor.hold(heldBytes)
+    let bytes = textCount * (labelCount * MemoryLayout<Float>.stride + MemoryLayout<Text>.stride)
+    try monitor.hold(bytes)
+    // Once all properties are set, `deinit` runs even if this throws.
+    heldBytes = bytes
     try logits.reserve(textCount * labelCount)
     texts = try [Text](checkedCapacity: textCount)
   }

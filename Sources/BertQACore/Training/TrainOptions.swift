@@ -93,7 +93,7 @@ extension TrainOptions {
     try BertQAError.check("min_document_count", minDocumentCount, 1...Int(Int32.max))
     try BertQAError.check("max_vocabulary", maxVocabulary, 1...WordCountModel.vocabularyLimit)
     try BertQAError.check("max_iterations", maxIterations, 1...Int(Int32.max))
-    try BertQAError.check("threads", threads, 0...1024)
+    try BertQAError.check("threads", threads, 0...WorkerThreads.maximumCount)
     try BertQAError.check(
       "folds", folds, folds == 0 || (2...Self.foldLimit).contains(folds), "0 or 2 to \(Self.foldLimit)")
     guard folds > 0 || features != .auto else {

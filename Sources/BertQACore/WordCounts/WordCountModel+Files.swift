@@ -5,7 +5,7 @@ extension WordCountModel {
     _ directory: ModelDirectory, _ reader: ObjectReader
   ) throws(BertQAError) -> WordCountModel {
     let settings = try WordCountSettings(reader)
-    let labels = try labels(reader)
+    let labels = try reader.classifierLabels()
     let monitor = directory.monitor
     let table = try vocabulary(directory.file("vocab.txt", limit: ModelFile.vocabularyLimit), monitor)
     let featureCount = table.count
@@ -34,13 +34,6 @@ extension WordCountModel {
       settings: settings, labels: labels, table: table, weights: weights, bias: Array(bias.elements),
       idf: idf,
       temperature: try LengthTemperature(reader))
-  }
-
-  private static func labels(_ reader: ObjectReader) throws(BertQAError) -> [String] {
-    guard let labels = try reader.labels(), labels.count > 1 else {
-      throw BertQAError(.invalidModel, "\(reader.file): \"id2label\" has fewer than two labels")
-    }
-    return labels
   }
 
   private static func vocabulary(

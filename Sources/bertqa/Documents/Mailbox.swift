@@ -158,7 +158,9 @@ final class Mailbox {
   private static func beginsMessage(_ bytes: some Collection<UInt8>) -> Bool {
     var names: Set<String> = []
     for line in bytes.lazy.split(separator: newline, omittingEmptySubsequences: false) {
-      guard let first = line.first(where: { $0 != UInt8(ascii: "\r") }), line.endIndex < bytes.endIndex else { break }
+      guard let first = line.first(where: { $0 != UInt8(ascii: "\r") }), line.endIndex < bytes.endIndex else {
+        break
+      }
       if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t"), !names.isEmpty { continue }
       guard let name = fieldName(line) else { return false }
       names.insert(name.lowercased())

@@ -224,7 +224,9 @@ final class MarkdownDocument {
     let name = String(decoding: entity.dropFirst().dropLast(), as: UTF8.self)
     // Those of XML are known without libxml2, too.
     let named: [String: Unicode.Scalar] = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
-    if let character = named[name] ?? HTMLDocument.character(named: name) { return Array(String(character).utf8) }
+    if let character = named[name] ?? HTMLDocument.character(named: name) {
+      return Array(String(character).utf8)
+    }
     let digits = name.dropFirst()
     let value =
       digits.first == "x" || digits.first == "X"

@@ -1,6 +1,5 @@
 import BertQACore
 import CBertQAHeader
-import Glibc
 
 extension bertqa_call_options: COptions {
   static let name: StaticString = "bertqa_call_options"
@@ -9,11 +8,7 @@ extension bertqa_call_options: COptions {
 
 @_cdecl("bertqa_deadline_after")
 public func bertqa_deadline_after(_ nanoseconds: UInt64) -> UInt64 {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  let now = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-  let (deadline, overflow) = now.addingReportingOverflow(nanoseconds)
-  return overflow ? .max : deadline
+  CallOptions.deadline(after: nanoseconds)
 }
 
 /// Returns the options of a call; NULL: the defaults.

@@ -60,6 +60,30 @@ import Testing
     #expect(none.answers.isEmpty && none.stop == .deadline && none.windowCount == 0)
   }
 
+  /// What a round replaces does not count any longer: reading in rounds takes little more memory than reading at once.
+  @Test func roundsHoldTheirLogitsOnce() throws {
+    let document = ReadingTests.document(400, [3: "who left right"])
+    func leastBytes(_ allowsPartial: Bool) throws -> Int {
+      var options = Self.options(ReadingTests.marking(), calls: .max)
+      options.allowsPartial = allowsPartial
+      var (tooFew, enough) = (0, 1 << 24)
+      while enough - tooFew > 1 << 12 {
+        options.call.maxBytes = (tooFew + enough) / 2
+        if let error = failure({
+          _ = try ReadingTests.ask("who", [document], ReadingTests.marking(), options)
+        }) {
+          #expect(error.status == .tooLarge)
+          tooFew = options.call.maxBytes
+        } else {
+          enough = options.call.maxBytes
+        }
+      }
+      return enough
+    }
+    let (atOnce, inRounds) = (try leastBytes(false), try leastBytes(true))
+    #expect(inRounds < atOnce * 3 / 2, "\(inRounds) \(atOnce)")
+  }
+
   /// What is finished stays, what is begun is partial, and the rest is not read.
   @Test func itemsOfABatchAreStoppedEachByItself() throws {
     let model = ReadingTests.marking()

@@ -50,6 +50,17 @@ import Testing
     for (score, expected) in pairs(scores, expected) { #expect(abs(score - expected) < 1e-12) }
   }
 
+  /// One token of a question may be a whole text.
+  @Test func longQuestionsCanBeStopped() throws {
+    var call = CallOptions()
+    call.deadline = 1
+    let question = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
+    let error = failure {
+      try question.withUnsafeBufferPointer { _ = try SectionRanking(question: $0, CallMonitor(call)) }
+    }
+    #expect(error?.status == .deadlineExceeded)
+  }
+
   @Test func duplicatesAndPunctuationDoNotCount() throws {
     let sections = ["a ? zzz", "b b ?", "c"]
     #expect(try Self.scores("a, b - a?", sections) == Self.scores("b a", sections))

@@ -139,6 +139,25 @@ import Testing
     }
   }
 
+  /// Vectors that are refused change nothing: they may be added again.
+  @Test func errorsChangeNothing() throws {
+    let question = Self.vectors(1, seed: 1)[0]
+    let data = try Self.quantized(Self.vectors(20, seed: 2))
+    for allowed: [ClosedRange<Int64>] in [[], [1...4, 8...9, 15...30]] {
+      let (search, other) = (try Self.search(question), try Self.search(question))
+      for each in [search, other] {
+        try Self.setWords([(2, 0, 0), (9, 0, 0), (19, 0, 0)], of: each)
+        for range in allowed { try each.allow(first: range.lowerBound, last: range.upperBound) }
+      }
+      var wrong = data
+      wrong.scales[18] = .nan
+      #expect(failure { try Self.add(wrong, first: 1, to: search) }?.argument == "scales")
+      try Self.add(data, first: 1, to: search)
+      try Self.add(data, first: 1, to: other)
+      #expect(search.best(100) == other.best(100) && !search.best(100).isEmpty)
+    }
+  }
+
   @Test func onlyAllowedPassagesAreFound() throws {
     let question = Self.vectors(1, seed: 1)[0]
     let search = try Self.search(question)

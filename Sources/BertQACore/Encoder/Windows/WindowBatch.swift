@@ -31,12 +31,11 @@ struct WindowBatch: Sendable {
   var ids: [Int32] = []
   var windows: [Window] = []
 
-  /// Appends the window of a text or of a pair of texts, and returns it.
-  @discardableResult
+  /// Appends the window of a text or of a pair of texts.
   mutating func append(
     first: ArraySlice<Int32>, second: ArraySlice<Int32>?, _ template: Template,
     unpooledCount: Int = 0, padding: WindowFrame.Padding? = nil
-  ) -> Window {
+  ) {
     let firstToken = ids.count
     let secondSegment = template.append(first: first, second: second, to: &ids)
     var window = Window(
@@ -51,7 +50,6 @@ struct WindowBatch: Sendable {
       window.unattendedCount = padding.isAttended ? 0 : count
     }
     windows.append(window)
-    return window
   }
 
   var byteCount: Int {

@@ -4,7 +4,7 @@
 /// Columns of numbers must not become numbers of several lines. So only what is certain counts: account numbers and
 /// cards with their check digits, and telephone numbers of a calling code, or behind a word for telephones.
 extension PIIFinder {
-  /// What is read of each of the two lines.
+  /// The maximum number of bytes read of each of the two lines.
   private static let reach = 64
 
   /// Adds the numbers that continue on a next line to what `run` has found.

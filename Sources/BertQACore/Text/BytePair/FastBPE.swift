@@ -100,9 +100,9 @@ private struct WordsWithLineFeeds: PreTokenizer {
     var poll = TextPoll(monitor)
     for index in 0..<preTokens.ranges.count {
       var position = Int(preTokens.ranges[index].start)
-      let (start, end) = (position, Int(preTokens.ranges[index].end))
+      let end = Int(preTokens.ranges[index].end)
       while position < end {
-        let space = try SpacePattern().match(in: text, start: start, from: position, to: end, &poll)
+        let space = try SpacePattern().match(in: text, from: position, to: end, &poll)
         let wordEnd = space?.start ?? end
         if wordEnd > position {
           let hasLineFeed = wordEnd < end && text[wordEnd] == 0x0A

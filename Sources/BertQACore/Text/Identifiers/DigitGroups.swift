@@ -61,7 +61,7 @@ struct Digits: Equatable {
 
 /// Digits in groups as written, with one separator between two groups and brackets around one.
 struct DigitGroups {
-  /// Groups of a number and of what may follow it.
+  /// The maximum number of groups: those of a number and of what may follow it.
   static let mostGroups = 12
   /// 00 and the longest number of E.164, and the digits of a group that does not belong to it.
   private static let mostDigits = 24

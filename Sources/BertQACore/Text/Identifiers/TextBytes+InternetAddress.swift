@@ -138,7 +138,5 @@ extension TextBytes {
     return isWhole && (hasDigit || groups >= 3) ? end : nil
   }
 
-  func isHexDigit(_ position: Int) -> Bool {
-    isDigit(position) || (self[position] | 0x20) &- UInt8(ascii: "a") < 6
-  }
+  func isHexDigit(_ position: Int) -> Bool { Self.isHexDigit(self[position]) }
 }

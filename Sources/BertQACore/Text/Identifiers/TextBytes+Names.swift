@@ -7,7 +7,7 @@ extension TextBytes {
 
   /// Returns the address whose @ is at a place, with the lengths and characters that mail systems in use accept.
   func email(around at: Int) -> Range<Int>? {
-    guard let end = addressLiteral(at: at + 1) ?? domain(at: at + 1), !isFileName(at: at + 1, end),
+    guard let end = addressLiteral(at: at + 1) ?? domain(at: at + 1), !isFileName(endingAt: end),
       var start = localPart(before: at, mayBeEnclosed: self[end] == UInt8(ascii: ">"))
     else { return nil }
     // The part before the @ begins with a letter, digit or underscore.
@@ -92,7 +92,7 @@ extension TextBytes {
   ]
 
   /// True for names of files with an @: `icon@2x.png`, `vue@3.2.1.js`.
-  private func isFileName(at start: Int, _ end: Int) -> Bool {
+  private func isFileName(endingAt end: Int) -> Bool {
     Self.fileSuffixes.contains {
       let suffix = end - $0.utf8CodeUnitCount
       return self[suffix - 1] == UInt8(ascii: ".") && has($0, at: suffix)

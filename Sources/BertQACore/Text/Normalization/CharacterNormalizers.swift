@@ -1,15 +1,10 @@
-/// A normalizer that replaces or drops each character on its own.
-protocol CharacterNormalizer: Normalizer {
-  /// True if the ASCII character stays as it is.
-  func leaves(ascii: UInt8) -> Bool
-  /// Returns the character that replaces `scalar`; nil drops it.
-  func replacement(of scalar: UInt32) -> UInt32?
-}
-
-extension CharacterNormalizer {
+/// Drops control characters and turns separators into spaces, as SentencePiece's rules "nmt" do. tokenizers calls it
+/// Nmt.
+struct ControlNormalizer: Normalizer {
   func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) -> Bool {
-    for index in 0..<text.count where text.base[index] >= 0x80 || !leaves(ascii: text.base[index]) {
-      return false
+    for index in 0..<text.count {
+      let byte = text.base[index]
+      if byte >= 0x80 || replacement(of: UInt32(byte)) != UInt32(byte) { return false }
     }
     return true
   }
@@ -34,14 +29,9 @@ extension CharacterNormalizer {
     if position > copied { try target.append(copying: text, copied..<position, monitor) }
     try target.seal()
   }
-}
 
-/// Drops control characters and turns separators into spaces, as SentencePiece's rules "nmt" do. tokenizers calls it
-/// Nmt.
-struct ControlNormalizer: CharacterNormalizer {
-  func leaves(ascii: UInt8) -> Bool { replacement(of: UInt32(ascii)) == UInt32(ascii) }
-
-  func replacement(of scalar: UInt32) -> UInt32? {
+  /// nil drops the character.
+  private func replacement(of scalar: UInt32) -> UInt32? {
     switch scalar {
     case 0x01...0x08, 0x0B, 0x0E...0x1F, 0x7F, 0x8F, 0x9F: nil
     case 0x09, 0x0A, 0x0C, 0x0D, 0x1680, 0x200B...0x200F, 0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD: 0x20

@@ -300,8 +300,7 @@ extension NormalizedText {
       position = commonEnd(text, from: position, to: end, limit: limit)
       guard position < end else { break }
       let decoded = UTF8Codec.decode(text, at: position, end: limit)
-      // A well-formed U+FFFD has three bytes, the first of them 0xEF; no invalid unit has.
-      if decoded.scalar == 0xFFFD, decoded.size != 3 || text[position] != 0xEF { return position }
+      guard decoded.isWellFormed(first: text[position]) else { return position }
       position &+= decoded.size
     }
     return position

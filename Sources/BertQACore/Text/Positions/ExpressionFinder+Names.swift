@@ -123,8 +123,9 @@ extension ExpressionFinder {
         first & 0x20 == 0 && TextBytes.isLetter(first) || first == UInt8(ascii: "(")
           || text.has("and ", at: position)
       else { return nil }
-      while text.isAlphanumeric(position) || text[position] == UInt8(ascii: "(")
-        || text[position] == UInt8(ascii: ")")
+      while position - space < Self.longestDrivePath,
+        text.isAlphanumeric(position) || text[position] == UInt8(ascii: "(")
+          || text[position] == UInt8(ascii: ")")
       {
         position += 1
       }

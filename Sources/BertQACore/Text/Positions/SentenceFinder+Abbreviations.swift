@@ -68,7 +68,7 @@ extension SentenceFinder {
       guard parts.allSatisfy({ (1...2).contains($0.count) }) else { return false }
       return word.first?.isLowercase == true && parts.count == 2 && parts[1] != "m" || !isStarter(at: next)
     }
-    if word.count == 1 { return isInitial(start: start, dot: dot, content: content, next: next) }
+    if word.count == 1 { return isInitial(start: start, content: content, next: next) }
     // II. Results
     if word.allSatisfy({ "IVXLC".contains($0) }), isFirst(start, content: content) { return true }
     if Self.leadingNumbers.contains(word) || word.hasSuffix("str") {
@@ -120,7 +120,7 @@ extension SentenceFinder {
   }
 
   /// True if a single letter is the initial of a name or an abbreviation rather than a sentence's last word.
-  private func isInitial(start: Int, dot: Int, content: Int, next: Int) -> Bool {
+  private func isInitial(start: Int, content: Int, next: Int) -> Bool {
     let letter = UTF8Codec.decode(text, at: start)
     guard letter.scalar < 0xE00 else { return false }
     // A. Terms, Q. Who pays?

@@ -7,7 +7,7 @@ struct GPT2Pattern: SplitPattern {
 
   @inline(__always)
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+    in text: UnsafePointer<UInt8>, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)? {
     var next = position
     if text[position] == UInt8(ascii: "'") {
@@ -45,7 +45,7 @@ struct TiktokenPattern: SplitPattern {
 
   @inline(__always)
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+    in text: UnsafePointer<UInt8>, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)? {
     let (kind, size) = kinds.kind(text, position, end)
     if kind.contains(.letter) {
@@ -86,7 +86,7 @@ struct O200KPattern: SplitPattern {
   private let kinds = CharacterKinds.shared
 
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+    in text: UnsafePointer<UInt8>, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)? {
     let (kind, size) = kinds.kind(text, position, end)
     let next = position &+ size

@@ -5,7 +5,7 @@ struct AnyPattern: SplitPattern {
   init(count: Int = 1) { self.count = count }
 
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+    in text: UnsafePointer<UInt8>, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)? {
     var (next, left) = (position, count)
     while next < end, left > 0 {
@@ -26,7 +26,7 @@ struct ClassPattern: SplitPattern {
   init(_ wanted: CharacterClass) { self.wanted = wanted }
 
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+    in text: UnsafePointer<UInt8>, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)? {
     var position = position
     while position < end {
@@ -52,9 +52,9 @@ struct RunPattern: SplitPattern {
   }
 
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+    in text: UnsafePointer<UInt8>, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)? {
-    guard let first = try ClassPattern(wanted).match(in: text, start: start, from: position, to: end, &poll)
+    guard let first = try ClassPattern(wanted).match(in: text, from: position, to: end, &poll)
     else {
       return nil
     }
@@ -76,7 +76,7 @@ struct WordPattern: SplitPattern {
   private let table = CharacterClass.table
 
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+    in text: UnsafePointer<UInt8>, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)? {
     var begin = position
     var kind: CharacterClass = .space
@@ -119,7 +119,7 @@ struct TextPattern: SplitPattern {
   }
 
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+    in text: UnsafePointer<UInt8>, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)? {
     var length = 0
     for position in position..<end {
@@ -138,7 +138,7 @@ struct SpacePattern: SplitPattern {
 
   @inline(__always)
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+    in text: UnsafePointer<UInt8>, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)? {
     var position = position
     while position < end {

@@ -9,11 +9,11 @@ enum SplitBehavior: String, Sendable, CaseIterable {
 
 /// The pattern of a split.
 protocol SplitPattern: Sendable {
-  /// Returns the first match, not empty, that begins at or after `position`, as if the text began at `start` and
-  /// ended at `end`; nil if there is none. Linear in the bytes from `position` to the match's end. `position < end`;
-  /// 16 bytes after `end` are readable.
+  /// Returns the first match, not empty, that begins at or after `position`, as if the text ended at `end`; nil if
+  /// there is none. Linear in the bytes from `position` to the match's end. `position < end`; 16 bytes after `end` are
+  /// readable.
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+    in text: UnsafePointer<UInt8>, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)?
 }
 
@@ -36,10 +36,10 @@ struct SplitStep<Pattern: SplitPattern>: PreTokenizer {
     for index in 0..<preTokens.ranges.count {
       let preToken = preTokens.ranges[index]
       var cutter = Cutter(behavior)
-      let (start, end) = (Int(preToken.start), Int(preToken.end))
-      var position = start
+      var position = Int(preToken.start)
+      let end = Int(preToken.end)
       while position < end,
-        let match = try pattern.match(in: text, start: start, from: position, to: end, &poll)
+        let match = try pattern.match(in: text, from: position, to: end, &poll)
       {
         if match.start > position {
           try cutter.append(position, match.start, isMatch: inverted, to: &preTokens.newRanges)

@@ -46,8 +46,6 @@ struct AddedVocabulary: Sendable {
   private(set) var normalized = AddedTokenMatcher()
   /// The number of ids of the model and of added tokens.
   let size: Int
-  /// By id; tokens that spell a piece of the model have its id.
-  private let tokens: [Int32: AddedToken]
   /// By the bytes of their spelling.
   private let ids: [[UInt8]: Int32]
   /// The spellings of the tokens that spell no piece of the model, each followed by a NUL.
@@ -91,7 +89,6 @@ struct AddedVocabulary: Sendable {
       }
     }
     size = max(vocabulary.count, Int(tokens.keys.max() ?? -1) + 1)
-    self.tokens = tokens
     self.ids = ids
     try monitor?.check()
     spellings = try Vocabulary(pieces: own.map { id in Array((tokens[id]?.content ?? "").utf8) }, monitor)
@@ -114,8 +111,6 @@ struct AddedVocabulary: Sendable {
 
   /// Returns the spellings of the tokens from an id on.
   func contents(from id: Int) -> Set<[UInt8]> { Set(ids.filter { Int($0.value) >= id }.keys) }
-
-  subscript(id: Int32) -> AddedToken? { tokens[id] }
 
   func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? { ids[Array(piece)] }
 

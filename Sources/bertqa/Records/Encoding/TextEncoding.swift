@@ -108,7 +108,8 @@ struct TextEncoding: Equatable {
       let taken = converter.convert(part, to: &output) { rest, output in
         isValid = false
         output += "\u{FFFD}".utf8
-        return encoding.unitSize * (isISO2022 && rest.first.map { (0x21...0x7E).contains($0) } == true ? 2 : 1)
+        return encoding.unitSize
+          * (isISO2022 && rest.first.map { (0x21...0x7E).contains($0) } == true ? 2 : 1)
       }
       text = text.dropFirst(taken)
       // The rest of the last part is an incomplete character.

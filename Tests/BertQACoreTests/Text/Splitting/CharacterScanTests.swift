@@ -18,7 +18,7 @@ import Testing
       for count in [0, 3, 15, 16, 17] {
         let text = [UInt8](repeating: 0x61, count: count) + character + [0x62]
         let match = try (text + Self.padding).withUnsafeBufferPointer {
-          try pattern.match(in: $0.baseAddress!, start: 0, from: 0, to: text.count, &poll)
+          try pattern.match(in: $0.baseAddress!, from: 0, to: text.count, &poll)
         }
         #expect(match?.start == count && match?.end == count + character.count, "\(scalar) \(count)")
       }
@@ -40,9 +40,9 @@ import Testing
         var position = 0
         while position < text.count {
           let found = try SpacePattern().match(
-            in: $0.baseAddress!, start: 0, from: position, to: text.count, &poll)
+            in: $0.baseAddress!, from: position, to: text.count, &poll)
           let expected = try ClassPattern(.space).match(
-            in: $0.baseAddress!, start: 0, from: position, to: text.count, &poll)
+            in: $0.baseAddress!, from: position, to: text.count, &poll)
           #expect(found?.start == expected?.start && found?.end == expected?.end, "\(text)")
           position = expected?.end ?? text.count
         }

@@ -67,7 +67,7 @@ extension TextBytes {
   private func ethereumAddress(at start: Int) -> Range<Int>? {
     guard wordEnd(start, most: 42) == start + 42 else { return nil }
     let digits = bytes[start + 2..<start + 42]
-    guard digits.allSatisfy({ Self.isDigit($0) || ($0 | 0x20) &- UInt8(ascii: "a") < 6 }) else { return nil }
+    guard digits.allSatisfy(Self.isHexDigit) else { return nil }
     let letters = digits.filter(Self.isLetter)
     let isMixed = letters.contains { $0 & 0x20 == 0 } && letters.contains { $0 & 0x20 != 0 }
     guard isMixed else { return start..<start + 42 }
@@ -105,9 +105,7 @@ extension TextBytes {
         position += 1
       }
       for _ in 0..<size {
-        guard Self.isDigit(self[position]) || (self[position] | 0x20) &- UInt8(ascii: "a") < 6 else {
-          return nil
-        }
+        guard isHexDigit(position) else { return nil }
         position += 1
       }
     }

@@ -48,7 +48,7 @@ extension TextBytes {
       народження γεννήθηκε γέννησης γεννησησ 生年月日 出生日期 生日 출생 생년월일
       """)
 
-  /// Matches a date after a word such as "born" on the same line: `12.03.1980`, `1980-03-12`, `19800312`,
+  /// Matches a date after a word such as "born", in the 32 bytes before it: `12.03.1980`, `1980-03-12`, `19800312`,
   /// `March 12, 1980`, `12 mars 1980`, `12-MAR-80`, `1980年3月12日`.
   func birthDate(at start: Int) -> Range<Int>? {
     guard !Self.isDateMark(self[start - 1]), let end = date(at: start), !isWordByte(end) || isTime(at: end),
@@ -75,7 +75,7 @@ extension TextBytes {
     if let end = basicDate(at: start) { return end }
     var position = start
     var numbers: [Int] = []
-    /// The part that is a month's name.
+    /// The part that is a word, which counts as a month's name.
     var month: Int?
     var hasUnit = false
     var yearDigits = 0

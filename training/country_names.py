@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Names of persons and places of many countries, as finetune_entities.py --values reads them.
+"""Names of persons, places and companies of many countries, as finetune_entities.py --values reads them.
 
 usage: country_names.py > values.jsonl       (needs mimesis==22.2.0)
 """
@@ -7,7 +7,7 @@ usage: country_names.py > values.jsonl       (needs mimesis==22.2.0)
 import json
 import random
 
-from mimesis import Address, Person
+from mimesis import Address, Finance, Person
 from mimesis.locales import Locale
 
 # The family name is first, without a space or with one.
@@ -22,12 +22,14 @@ def main():
     found = []
     for locale in Locale:
         language = locale.value.split("-")[0]
-        person, address = Person(locale, seed=1), Address(locale, seed=1)
+        person, address, finance = Person(locale, seed=1), Address(locale, seed=1), Finance(locale, seed=1)
         count = NAMES_OF_ARABIC if language == "ar" else NAMES
         persons = [written(person.first_name(), person.last_name(), language, draw) for _ in range(count)]
         places = [address.city().strip() for _ in range(count // 2)]
         found += [("person", name) for name in dict.fromkeys(persons)]
+        companies = [finance.company().strip() for _ in range(count // 2)]
         found += [("location", name) for name in dict.fromkeys(places)]
+        found += [("organisation", name) for name in dict.fromkeys(companies)]
     draw.shuffle(found)
     for label, text in found:
         print(json.dumps({"label": label, "text": text}, ensure_ascii=False))

@@ -645,7 +645,7 @@ void bertqa_search_free(bertqa_search *search);
 /* Returns an FTS5 query that matches any of the question's words; lives as long as the search. */
 const char *bertqa_search_query(const bertqa_search *search);
 
-/* Restricts the search to the passages first ... last, and those of other calls. Ranges ascend. Call it before
+/* Allows the passages first ... last. Without a call, all are allowed. Call it with ascending ranges, before
  * vectors are added.
  * Errors: INVALID_ARGUMENT, OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_search_allow(bertqa_search *search, int64_t first,

@@ -61,7 +61,7 @@ static int check_tables(sqlite3 *database, char **message) {
     code = SQLITE_OK;
   } else {
     *message = sqlite3_mprintf(
-        "the database is no collection, or its tables and triggers are not those of one: 'bertqa "
+        "the database is not a collection, or its tables and triggers are not those of one: 'bertqa "
         "index' makes one");
     code = SQLITE_ERROR;
   }

@@ -1,5 +1,5 @@
 /// Options for answering a question. The names in parentheses are those of the C header and of error messages.
-/// Defaults are those of Hugging Face's pipeline if it has the option.
+/// Names and meanings are those of Hugging Face's pipeline if it has the option; some defaults differ.
 public struct AnswerOptions: BatchOptions, Sendable {
   /// The maximum number of answers (`top_k`), 1 to 1000.
   public var topK = 1

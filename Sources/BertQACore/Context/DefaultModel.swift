@@ -12,7 +12,7 @@ enum DefaultModel {
   static func chosen(for task: ModelTask) throws(BertQAError) -> String? {
     guard task == .answer, let value = bq_environment(variable), value.pointee != 0 else { return nil }
     guard let chosen = String(validatingCString: value) else {
-      throw BertQAError(.invalidArgument, "\(variable) is not valid UTF-8: name the directory otherwise")
+      throw BertQAError(.invalidArgument, "\(variable) is not valid UTF-8: rename the directory")
     }
     return chosen
   }

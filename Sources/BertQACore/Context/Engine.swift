@@ -89,8 +89,8 @@ struct LoadedEngine {
     guard case .embedding(let embedder) = engine else {
       throw BertQAError(
         .invalidModel,
-        "\(info.directory): has the head of an \(Architecture.embeddingClassifier.name), but \(info.architecture) is no "
-          + "embedding model")
+        "\(info.directory): has the head of an \(Architecture.embeddingClassifier.name), but \(info.architecture) is "
+          + "not an embedding model")
     }
     let head = try LinearHead(head, length: embedder.length)
     var info = info

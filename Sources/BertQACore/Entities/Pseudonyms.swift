@@ -65,7 +65,7 @@ public final class Pseudonyms: Sendable {
   public func add(name: [UInt8], value: [UInt8]) throws(BertQAError) {
     guard let (label, number) = Self.parts(of: name) else {
       throw BertQAError(
-        .invalidArgument, argument: "name", "is no name such as [PER_3]: a label and a number in brackets")
+        .invalidArgument, argument: "name", "must be a label and a number in brackets, such as [PER_3]")
     }
     guard number <= Self.largestNumber else {
       throw BertQAError(

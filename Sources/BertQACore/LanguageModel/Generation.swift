@@ -73,7 +73,7 @@ extension SequenceModel {
       guard let state else {
         throw BertQAError(
           .invalidArgument,
-          "the prompt has no words, and there is no state to continue from: pass one of the two")
+          "there is no word to continue from: give the prompt at least one word, or pass a state")
       }
       if let logits { try decode(state, to: logits) }
       return state

@@ -49,7 +49,7 @@ public final class ClassifierTrainer {
     guard ObjectReader.isLabel(label), UTF8Codec.isValid(label) else {
       throw BertQAError(
         .invalidArgument, argument: "label",
-        "is blank, has a NUL or is not valid UTF-8: every text needs a name")
+        "is blank, has a NUL or is not valid UTF-8: every text needs a label")
     }
     guard textCount < Int(Int32.max) else {
       throw BertQAError(.tooLarge, "there are more than \(Int32.max) texts")

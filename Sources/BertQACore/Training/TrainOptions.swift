@@ -98,12 +98,12 @@ extension TrainOptions {
       "folds", folds, folds == 0 || (2...Self.foldLimit).contains(folds), "0 or 2 to \(Self.foldLimit)")
     guard folds > 0 || features != .auto else {
       throw BertQAError(
-        .invalidArgument, argument: "features", "is auto, which needs a cross-validation, but folds is 0")
+        .invalidArgument, argument: "features", "is auto, which needs a cross-validation: set folds to 2 or more")
     }
     guard features != .words || embeddingModel == nil else {
       throw BertQAError(
         .invalidArgument, argument: "features",
-        "is words, but an embedding model is given: it must be embedding or auto")
+        "is words, which uses no embedding model: choose embedding or auto, or give no model")
     }
     guard features != .embedding || algorithm == .logisticRegression else {
       throw BertQAError(
@@ -113,7 +113,7 @@ extension TrainOptions {
     guard folds > 0 || !calibrates else {
       throw BertQAError(
         .invalidArgument, argument: "calibrate",
-        "needs a cross-validation, because a model is overconfident on its training texts, but folds is 0")
+        "needs a cross-validation, because a model is overconfident on its training texts: set folds to 2 or more")
     }
     try BertQAError.check(
       "max_document_fraction", maxDocumentFraction, maxDocumentFraction > 0 && maxDocumentFraction <= 1,

@@ -34,7 +34,7 @@ final class PassageCollection {
     var status = stat()
     guard fstat(lock, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw ToolError(
-        .input, "\(path) is no regular file: the collection comes first, as in 'bertqa index notes.db notes'")
+        .input, "\(path) is not a regular file: the collection comes first, as in 'bertqa index notes.db notes'")
     }
     // Not with fcntl: SQLite releases all such locks of a process on the file.
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
@@ -102,7 +102,7 @@ final class PassageCollection {
   }
 
   private static func foreign(_ path: String) -> ToolError {
-    ToolError(.input, "\(path) is an SQLite database, but no collection: 'bertqa index' makes one")
+    ToolError(.input, "\(path) is an SQLite database, but not a collection: 'bertqa index' makes one")
   }
 
   static func sql(_ statement: CollectionSQL) -> String { statement.text.description }

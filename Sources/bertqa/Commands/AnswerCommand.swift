@@ -37,8 +37,8 @@ struct AnswerCommand: Command {
         + "the sentence at the end. With several questions each line begins with the question, with several files with the file. "
         + "Columns are separated by tabs. White space and control characters inside a column are printed as one "
         + "space; --json keeps them.",
-      "The best passage is printed even if it is probably no answer, unless --handle-impossible-answer is given. The exit "
-        + "code is then 1, standard error has a message, and --json has is_impossible.",
+      "The best passage is printed even if it is probably no answer, unless --handle-impossible-answer is given. Either "
+        + "way the exit code is 1, and standard error has a message, or with --json the record has is_impossible.",
     ],
     exitCodes:
       "0 every question is answered; 1 for at least one question no file has a passage that is probably its "

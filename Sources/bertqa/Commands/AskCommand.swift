@@ -170,12 +170,12 @@ struct AskCommand: Command {
     if isDatabase {
       // A file among the question's words was meant as a file.
       if arguments.operands.dropFirst().contains(where: { FilePlace($0).kind == S_IFREG }) {
-        throw arguments.usage("a database is asked alone")
+        throw arguments.usage("ask about one database at a time, without other files")
       }
       return (try databaseCorpus(), true)
     }
     if files.contains(where: DatabaseCorpus.isDatabase), !arguments.has(.force) {
-      throw arguments.usage("a database is asked alone")
+      throw arguments.usage("ask about one database at a time, without other files")
     }
     var texts: [AskedText] = []
     let reading = try InputText.Reading(arguments)

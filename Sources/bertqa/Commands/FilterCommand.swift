@@ -17,7 +17,8 @@ enum FilterCommand: Command {
     sections: [
       OptionSection("", recordRows + ErrorPolicy.rows + limitRows),
       OptionSection("Files and long runs", fileRows),
-      OptionSection("The model", [ModelChoice.row()] + ModelChoice.runRows),
+      OptionSection("The model", [ModelChoice.row("default: the one installed with bertqa; for answers $BERTQA_MODEL, if set")]
+          + ModelChoice.runRows),
       OptionSection("With --task answer", AnswerOptions.choosingRows + AnswerOptions.readingRows),
       OptionSection(
         "With --task classify",
@@ -30,7 +31,7 @@ enum FilterCommand: Command {
         "With --task entities",
         EntitySearch.findingRows + [
           OptionRow(
-            .inPlace, "with --redact: replace the record's text by the redacted text",
+            .inPlace, "when redacting or masking: replace the record's text itself",
             detail:
               "In a table this is the only way to keep the original text out of the output; a row that fails then "
               + "has an empty text.")
@@ -45,8 +46,8 @@ enum FilterCommand: Command {
         .joined(separator: "; ") + ". start and end count code points.",
       "FIELD is a name, a path such as a.b.0, or a JSON Pointer such as /a/b/0; in a table, a column's name. N "
         + "bytes may be written as 64K, 64M or 1G.",
-      "SIGINT and SIGTERM end the run when the records already read are done, or after --stop-timeout. A second signal "
-        + "within a second has no effect, as timeout sends two; a later one ends the run at once.",
+      "SIGINT and SIGTERM end the run when the records already read are done, or after --stop-timeout; with --resume at "
+        + "once. Repeats within a second are ignored, as timeout(1) sends two; a later signal ends the run at once.",
     ],
     exitCodes:
       "0 every record has its result; 1 at least one record has none; 2 wrong usage; 3 the input or model "

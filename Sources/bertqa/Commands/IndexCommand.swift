@@ -63,7 +63,9 @@ struct IndexCommand: Command {
     let context = try model.load()
     let collection = try PassageCollection(writing: database.string)
     let writer = try CollectionWriter(collection, context, hasVectors: hasVectors, command: invocation)
-    let own = ["", "-wal", "-shm", "-journal"].compactMap { FileIdentity(path: database.string + $0) }
+    // SQLite's other files are beside the file that a link leads to.
+    let file = FileWriting.target(of: database.string)
+    let own = ["", "-wal", "-shm", "-journal"].compactMap { FileIdentity(path: file + $0) }
     var sources = SourceFiles(
       included: patterns(.include), excluded: patterns(.exclude), omitted: Set(own))
     let operands = arguments.operands.dropFirst()

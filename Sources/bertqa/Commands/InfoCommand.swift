@@ -17,7 +17,7 @@ enum InfoCommand: Command {
           ModelChoice.row(), OptionRow(.json, "print one JSON object"),
           OptionRow(
             .check, value: "DIR", use: .model,
-            "compare this model with transformers, if that is installed, instead of printing its properties",
+            "compare the model in DIR with transformers, which must be installed, and print no properties",
             detail: "'python3 -m bertqa.check' compares tokens, ranges and numbers with transformers, "
               + "sentence-transformers or model2vec, and prints a line for each. The other options have no effect."
           ),

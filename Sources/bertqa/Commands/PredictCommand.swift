@@ -61,11 +61,11 @@ struct PredictCommand: Command {
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     if arguments.has(.score), arguments.has(.rank) {
-      throw arguments.usage("--score and --rank exclude each other")
+      throw arguments.usage("use either --score or --rank")
     }
     try arguments.check(.includeEnd, goWith: [.score, .rank])
     if arguments.has(.topK), let option = [Option.score, .rank].first(where: arguments.has) {
-      throw arguments.usage("--top-k does not go with \(option.spelling)")
+      throw arguments.usage("--top-k cannot be used with \(option.spelling)")
     }
     let wordCount = try arguments.last(.topK)?.integer(in: 1...Int.max) ?? 10
     let model = try ModelChoice(arguments, task: .predict)
@@ -99,13 +99,17 @@ struct PredictCommand: Command {
       let prediction = try ofCore(Self.invocation, subject: source.shown) { () throws(BertQAError) in
         try context.predict(after: prompt.bytes, options: options(topK: wordCount)).prediction
       }
-      if printsJSON { return output.write(PredictionRecord.json(prediction, prompt: prompt.bytes)) }
-      for word in prediction.words {
-        output.write("\(decimal(Double(word.probability), digits: 4))\t")
-        output.write(PlainText.word(word.bytes))
-        output.write("\n")
-        try output.flushIfLarge()
+      if printsJSON {
+        output.write(PredictionRecord.json(prediction, prompt: prompt.bytes))
+      } else {
+        for word in prediction.words {
+          output.write("\(decimal(Double(word.probability), digits: 4))\t")
+          output.write(PlainText.word(word.bytes))
+          output.write("\n")
+          try output.flushIfLarge()
+        }
       }
+      try output.flush()
     }
   }
 

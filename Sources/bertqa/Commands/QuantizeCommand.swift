@@ -21,7 +21,7 @@ enum QuantizeCommand: Command {
             .noAnswerThreshold, value: "X",
             "store X as the model's threshold: the minimum score of an answer relative to 'no answer'; default: as "
               + "in HF_DIR"),
-          CallLimits.timeoutRow("the work"), OptionRow(.json, "print one JSON object"),
+          CallLimits.timeoutRow("the work", includesLoading: true), OptionRow(.json, "print one JSON object"),
         ])
     ],
     exitCodes:

@@ -23,10 +23,14 @@ struct RestoreCommand: Command {
             "how the texts are spelled: {}; default: by the file's name, or text",
             detail: "In jsonl quotes and line ends become escapes, in csv fields that need quotes get them."),
           OptionRow(.delimiter, value: "C", "delimiter of csv; \\t: tab"),
+          OptionRow(
+            .encoding, value: "NAME",
+            "the encoding of the texts, which stays; default: UTF-8, or UTF-16 with a byte order mark",
+            detail: TextEncoding.help),
         ])
     ],
     exitCodes:
-      "0 done; 2 wrong usage; 3 a file cannot be read or FILE is no mapping; 4 out of memory, the output cannot be "
+      "0 done; 2 wrong usage; 3 a file cannot be read or FILE is not a mapping; 4 out of memory, the output cannot be "
       + "written, or a defect in the program",
     examples: [
       .init("the original texts of a filter's output", "bertqa restore --mapping names.jsonl out.jsonl"),
@@ -43,6 +47,7 @@ struct RestoreCommand: Command {
   /// nil for the formats that the files' names tell.
   private let form: Form?
   private let delimiter: UInt8?
+  private let encoding: TextEncoding?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     let command = try RestoreCommand(arguments)
@@ -62,26 +67,31 @@ struct RestoreCommand: Command {
   private init(_ arguments: ParsedArguments) throws(ToolError) {
     form = try arguments.last(.format)?.choice()
     delimiter = try arguments.last(.delimiter)?.delimiter()
-    if delimiter != nil, form ?? .csv != .csv { throw arguments.usage("--delimiter goes with --format csv") }
+    encoding = try TextEncoding.given(arguments)
+    if delimiter != nil, form ?? .csv != .csv { throw arguments.usage("--delimiter needs --format csv") }
   }
 
   private func restore(_ file: ArgumentText, to output: Output) throws(ToolError) {
     let format = format(of: file)
     let input = try Input(file)
-    try input.decompress(byContent: true)
+    try input.begin(Input.Reading(encoding: encoding))
+    var encoder: TextEncoder?
     var framer: any RecordFramer = LineFramer()
     if case .table(let dialect) = format { framer = RowFramer(dialect) }
     let buffer = ByteBuffer()
     var isEnd = false
     while !isEnd {
       isEnd = try buffer.fill(atMost: 1 << 16, input.read) == 0
+      if encoder == nil { encoder = input.encoding.map { TextEncoder($0) } }
       var start = 0
       while start < buffer.count {
         guard
           let frame = framer.frame(in: buffer.bytes, from: start, isEnd: isEnd)
             ?? (isEnd ? framer.lastFrame(in: buffer.bytes, from: start) : nil)
         else { break }
-        try write(frame, of: buffer.bytes, format, to: output)
+        let restored = try restored(frame, of: buffer.bytes, format)
+        output.write(encoder?.encode(restored) ?? restored)
+        try output.flushIfLarge()
         start = max(start + 1, frame.raw.upperBound)
       }
       // An incomplete record keeps its place, so that a long one is not copied for each part.
@@ -104,25 +114,22 @@ struct RestoreCommand: Command {
     }
   }
 
-  private func write(
-    _ frame: RecordFrame, of bytes: UnsafeBufferPointer<UInt8>, _ format: RecordFormat?, to output: Output
-  ) throws(ToolError) {
+  private func restored(
+    _ frame: RecordFrame, of bytes: UnsafeBufferPointer<UInt8>, _ format: RecordFormat?
+  ) throws(ToolError) -> [UInt8] {
     guard case .table(let dialect) = format else {
       let raw = UnsafeBufferPointer(rebasing: bytes[frame.raw])
-      let line = try restored(raw, spelling: format == nil ? nil : { JSONWriter.spelled($0) })
-      output.write(line)
-      return try output.flushIfLarge()
+      return try restored(raw, spelling: format == nil ? nil : { JSONWriter.spelled($0) })
     }
+    var row: [UInt8] = []
     var position = frame.raw.lowerBound
     var walker = RowWalker(bytes, frame.content, dialect)
     while let cell = walker.next() {
-      output.write(bytes[position..<cell.raw.lowerBound])
+      row += bytes[position..<cell.raw.lowerBound]
       position = cell.raw.upperBound
-      let restored = try restoredCell(UnsafeBufferPointer(rebasing: bytes[cell.raw]), dialect)
-      output.write(restored)
+      row += try restoredCell(UnsafeBufferPointer(rebasing: bytes[cell.raw]), dialect)
     }
-    output.write(bytes[position..<frame.raw.upperBound])
-    try output.flushIfLarge()
+    return row + bytes[position..<frame.raw.upperBound]
   }
 
   private func restoredCell(

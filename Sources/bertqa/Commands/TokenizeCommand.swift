@@ -42,7 +42,7 @@ enum TokenizeCommand: Command {
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     if arguments.has(.ids) && arguments.has(.json) {
-      throw arguments.usage("--ids and --json exclude each other")
+      throw arguments.usage("use either --ids or --json")
     }
     let limits = try CallLimits(arguments)
     // Accepts any data: the command shows how the model would read it.
@@ -63,6 +63,7 @@ enum TokenizeCommand: Command {
       } else {
         try writeLines(tokens, context, to: output)
       }
+      try output.flush()
     }
   }
 

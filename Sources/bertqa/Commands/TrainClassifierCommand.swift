@@ -1,4 +1,5 @@
 import BertQACore
+import Glibc
 
 /// Implements `bertqa train-classifier`.
 struct TrainClassifierCommand: Command {
@@ -92,7 +93,7 @@ struct TrainClassifierCommand: Command {
       OptionSection(
         "Limits; a training that exceeds one fails with exit code 3 and writes nothing",
         [
-          CallLimits.timeoutRow("the training"), CallLimits.maxBytesRow("the texts and the training"),
+          CallLimits.timeoutRow("the training", includesLoading: true), CallLimits.maxBytesRow("the texts and the training"),
           OptionRow(
             .maxDocumentTokens, value: "N", "maximum number of words of a text; default: none",
             detail: "A text with more words is an invalid record."),
@@ -165,10 +166,13 @@ struct TrainClassifierCommand: Command {
   /// Rejects held-out files that are also training files: they would not measure the quality on unseen texts.
   private func checkHoldout(_ arguments: ParsedArguments) throws(ToolError) {
     guard let holdout else { return }
-    if holdout.isStandardInput { throw arguments.usage("--holdout needs a file") }
     let place = FilePlace(holdout)
+    // It is read twice.
+    guard !holdout.isStandardInput, place.identity == nil || place.kind == S_IFREG else {
+      throw arguments.usage("--holdout needs a regular file")
+    }
     for file in files where place.identity != nil && place.isSame(as: FilePlace(file)) {
-      throw arguments.usage("\(holdout.string) is trained on, so it cannot be held out")
+      throw arguments.usage("\(holdout.string) is also a training file: give --holdout another")
     }
   }
 

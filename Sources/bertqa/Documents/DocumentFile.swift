@@ -93,7 +93,7 @@ struct DocumentFile {
     return try InputText(copying: text, hasLines: false, isComplete: isComplete)
   }
 
-  /// Pages name encodings of which some use control characters.
+  /// Allows control characters in pages: some encodings that pages name use them.
   private func reading(_ reading: InputText.Reading) -> InputText.Reading {
     var reading = reading
     reading.mayHaveControls = form == .page

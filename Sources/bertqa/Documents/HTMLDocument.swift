@@ -1,7 +1,7 @@
 /// The text and title of an HTML page, by libxml2's parser, which is opened on demand.
 struct HTMLDocument {
   private(set) var title: [UInt8]?
-  /// Paragraphs, headings and items are apart by blank lines.
+  /// Blank lines separate paragraphs, headings and items.
   private(set) var text: [UInt8] = []
 
   /// libxml2's nodes begin so (tree.h); these members have not changed since its first version.
@@ -33,7 +33,7 @@ struct HTMLDocument {
   /// and does not end at elements that are nested deeper than 256 levels or at texts of 10 MB.
   private static let options: Int32 = 1 | 1 << 5 | 1 << 6 | 1 << 11 | 1 << 19
 
-  /// What has no text of the page.
+  /// Elements whose content is not text of the page.
   static let skipped: Set<String> = [
     "script", "style", "template", "noscript", "svg", "math", "nav", "iframe", "object", "select", "datalist",
     "textarea", "button", "head", "audio", "video", "canvas",

@@ -15,7 +15,7 @@ final class Mailbox {
 
   private let mime: MIMELibrary
   private let isMbox: Bool
-  /// Of the file's bytes. Each message has a copy.
+  /// Open on the file's bytes. Each message gets a duplicate.
   private let descriptor: Int32
   /// Where the next message begins, in an mbox file with its line "From "; nil at the end.
   private var nextStart: Int?
@@ -42,7 +42,7 @@ final class Mailbox {
     isMbox = Self.beginsMbox(beginning)
     nextStart = beginning.isEmpty ? nil : beginning.startIndex
     guard isMbox || beginning.isEmpty || Self.fieldName(beginning) != nil else {
-      throw ToolError(.input, "\(input.shown): is no mail: it does not begin with a header")
+      throw ToolError(.input, "\(input.shown): is not mail: it does not begin with a header")
     }
     shown = input.shown
     mime = try MIMELibrary()
@@ -77,7 +77,7 @@ final class Mailbox {
     nextStart = place.next
     let copy = try Self.copy(descriptor, shown)
     guard let message = try mime.message(copy, from: place.start, to: place.next) else {
-      throw ToolError(.input, "\(shown): is no mail: it does not begin with a header")
+      throw ToolError(.input, "\(shown): is not mail: it does not begin with a header")
     }
     return message
   }

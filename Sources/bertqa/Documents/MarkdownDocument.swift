@@ -52,7 +52,7 @@ final class MarkdownDocument {
   // MD_TEXTTYPE
   private static let (entity, code, htmlText): (Int32, Int32, Int32) = (4, 5, 6)
 
-  /// Those of the names of files.
+  /// The endings of the names of Markdown files.
   static let endings = [".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd"]
 
   /// - Parameter name: a file's, in lower case and without the ending of a compressed file.

@@ -114,7 +114,7 @@ struct FilterSettings {
     try checkTogether(arguments)
     if isInPlace, !format.isTable {
       if arguments.has(.outputField) {
-        throw arguments.usage("--in-place and --output-field exclude each other, but for tables")
+        throw arguments.usage("--output-field cannot be used with --in-place, except for tables")
       }
       outputField = texts[0]
     }
@@ -127,7 +127,7 @@ struct FilterSettings {
     case .textField:
       // Another field would keep its personal data.
       guard !namesTextField else {
-        throw .usage("--text-field is there twice, but a run reads one field", command: given.command)
+        throw .usage("--text-field is given twice, but a run reads one field", command: given.command)
       }
       namesTextField = true
       texts[0] = try path(given)
@@ -221,38 +221,38 @@ struct FilterSettings {
     let others = TaskName.allCases.flatMap(\.options)
     for given in arguments.options
     where others.contains(given.option) && !task.options.contains(given.option) {
-      throw arguments.usage("\(given.option.spelling) does not go with --task \(task.rawValue)")
+      throw arguments.usage("\(given.option.spelling) cannot be used with --task \(task.rawValue)")
     }
     if format.isTable, answerOptions.topK > 1 || labelLimit ?? 1 > 1 {
-      throw arguments.usage("a table has room for one answer or label: --top-k goes with JSON records")
+      throw arguments.usage("a table has room for one answer or label: --top-k needs JSON records")
     }
     if format.isTable || fieldNames != nil, classifyOptions.contributions > 0 {
-      throw arguments.usage("--contributions goes with JSON records without --fields")
+      throw arguments.usage("--contributions needs JSON records, and no --fields")
     }
     if task == .classify { try ClassifyOptions.checkTogether(arguments) }
     if encoding != nil, !format.isText {
-      throw arguments.usage("--encoding does not go with --format length-prefixed")
+      throw arguments.usage("--encoding cannot be used with --format length-prefixed")
     }
     if encoding != nil, follows, checkpoint != nil {
-      throw arguments.usage("--encoding does not go with both --follow and --resume")
+      throw arguments.usage("--encoding cannot be used with both --follow and --resume")
     }
     if case .text(let replacement)? = entitySearch.action(), isInPlace, let encoding,
       encoding.encoded(String(decoding: replacement, as: UTF8.self)) == nil
     {
       throw arguments.usage("\(encoding.name) does not have all characters of --redact")
     }
-    if fieldNames != nil, idsOnly { throw arguments.usage("--fields does not go with --ids") }
+    if fieldNames != nil, idsOnly { throw arguments.usage("--fields cannot be used with --ids") }
     try entitySearch.checkTogether(arguments)
     if fieldNames != nil, let option = entitySearch.redactingOption {
-      throw arguments.usage("--fields does not go with \(option.spelling)")
+      throw arguments.usage("--fields cannot be used with \(option.spelling)")
     }
     if isInPlace, !entitySearch.redacts {
-      throw arguments.usage("--in-place goes with --redact, --mask, --hash and --pseudonym")
+      throw arguments.usage("--in-place needs --redact, --mask, --hash or --pseudonym")
     }
     if checkpoint != nil, entitySearch.pseudonyms != nil, mapping == nil {
       throw arguments.usage("--resume with --pseudonym needs --mapping, which has the names so far")
     }
-    if texts.count > 60 { throw arguments.usage("more than 59 questions") }
+    if texts.count > 60 { throw arguments.usage("--question is given more than 59 times: use several runs") }
     if checkpoint != nil, output == nil || inputs.contains(where: \.isStandardInput) {
       throw arguments.usage("--resume needs input files and --output")
     }
@@ -260,7 +260,7 @@ struct FilterSettings {
       throw arguments.usage("--follow needs an input file")
     }
     if follows, inputs.count > 1 { throw arguments.usage("--follow takes one input file") }
-    if !metricsLabels.isEmpty, metrics == nil { throw arguments.usage("--metrics-label goes with --metrics") }
+    if !metricsLabels.isEmpty, metrics == nil { throw arguments.usage("--metrics-label needs --metrics") }
   }
 
   /// True if the result replaces the text, which must not appear in the output.

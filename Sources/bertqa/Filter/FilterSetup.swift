@@ -149,7 +149,7 @@ enum FilterSetup {
     if let compression = Compression(fileName: name) { throw compressed(name, compression) }
     for output in settings.outputs where RotatedFiles.haveName(of: output.string, followed: name) {
       throw usage(
-        "\(output.string) has a name of the rotated files of \(name), which --follow reads: name it otherwise"
+        "--follow would read \(output.string) as a rotated file of \(name): choose another name"
       )
     }
   }

@@ -36,7 +36,7 @@ struct ArgumentText: @unchecked Sendable {  // the bytes never change
 
   /// Returns the message about a file whose name is not valid UTF-8.
   static func notUTF8(_ role: String, _ shown: String) -> String {
-    "\(role) \(shown): the name is not valid UTF-8: name it otherwise"
+    "\(role) \(shown): the name is not valid UTF-8: rename it"
   }
 
   var isStandardInput: Bool { strcmp(pointer, "-") == 0 }

@@ -17,10 +17,11 @@ struct CallLimits {
     [timeoutRow(work), maxBytesRow(work), maxDocumentTokensRow]
   }
 
-  static func timeoutRow(_ work: String) -> OptionRow {
+  static func timeoutRow(_ work: String, includesLoading: Bool = false) -> OptionRow {
     OptionRow(
       .timeout, value: "SECONDS", "maximum time for \(work); default: none",
-      detail: "The time for loading the model does not count.")
+      detail: includesLoading
+        ? "It includes loading the model." : "The time for loading the model does not count.")
   }
 
   static func maxBytesRow(_ work: String) -> OptionRow {

@@ -11,7 +11,7 @@ extension ClassifyOptions {
 
   static let minProbabilityRow = OptionRow(
     .minProbability, value: "P",
-    "print none as the label if the best probability is below P, 0 to 1; default 0"
+    "give no label if the best probability is below P, 0 to 1; default 0"
   )
 
   static let labelRows = [

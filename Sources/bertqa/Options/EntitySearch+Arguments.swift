@@ -191,7 +191,7 @@ struct EntitySearch {
   private mutating func setRedaction(_ given: ParsedOption) throws(ToolError) {
     if let other = redactingOption, other != given.option {
       throw .usage(
-        "\(other.spelling) and \(given.option.spelling) exclude each other", command: given.command)
+        "use either \(other.spelling) or \(given.option.spelling)", command: given.command)
     }
     redactingOption = given.option
     redactionMeaning = "\(given.option) \(given.text.map { "\(Array($0.bytes))" } ?? "")"
@@ -262,11 +262,11 @@ struct EntitySearch {
   /// Throws if options are present that need others.
   func checkTogether(_ arguments: ParsedArguments) throws(ToolError) {
     if arguments.has(.mapping), pseudonyms == nil {
-      throw arguments.usage("--mapping goes with --pseudonym for the whole run")
+      throw arguments.usage("--mapping needs --pseudonym or --pseudonym=run")
     }
     if !usesModel, let given = arguments.options.first(where: { Self.modelOptions.contains($0.option) }) {
       throw arguments.usage(
-        "\(given.option.spelling) goes with a model, and rules alone need none: give --model or --labels too")
+        "\(given.option.spelling) needs a model: give --model or --labels too")
     }
     // With a model the library checks it.
     if !usesModel, !(0...1).contains(options.threshold) {

@@ -45,13 +45,24 @@ enum Manual {
 
   /// Converts "--question QUESTION [OPTION]... [FILE|-]..." to macros.
   private static func synopsis(_ usage: String) -> String {
-    usage.split(separator: " " as Character).map { word in
-      var name = word
+    var items: [String] = []
+    for word in usage.split(separator: " " as Character) {
+      // "[--file FILE]..." is one item.
+      if let last = items.last, last.hasPrefix("["), !last.contains("]") {
+        items[items.count - 1] += " \(word)"
+      } else {
+        items.append(String(word))
+      }
+    }
+    return items.map { item in
+      var name = item
       let repeats = name.hasSuffix("...")
       if repeats { name.removeLast(3) }
       let isOptional = name.hasPrefix("[")
       let bare = name.filter { $0 != "[" && $0 != "]" }
-      let parts = bare.split(separator: "|" as Character).map(argument).joined(separator: " | ")
+      let parts = bare.split(separator: "|" as Character).map {
+        $0.split(separator: " " as Character).map(argument).joined(separator: " ")
+      }.joined(separator: " | ")
       return ".\(isOptional ? "Op " : "")\(parts)\(repeats ? " ..." : "")\n"
     }.joined()
   }
@@ -159,8 +170,9 @@ enum Manual {
     sum to 1 at most
     .It Va gap
     .Va score
-    less
-    .Va null_score
+    less the score of
+    .Dq no answer
+    in the same section, adjusted by the section's rank
     .El
     .It Va is_impossible
     whether
@@ -182,11 +194,9 @@ enum Manual {
     .Dq all
     were read,
     .Dq enough
-    as no other is likely to answer better, or the
+    as no other is likely to answer better, the
     .Dq limit
-    of
-    .Fl \-max\-windows ,
-    or with
+    of windows was reached, or with
     .Fl \-partial
     the
     .Dq deadline
@@ -303,9 +313,14 @@ enum Manual {
     .It Pa ../share/bertqa/models/topics\-words
     The default model of
     .Cm classify .
+    .It Pa ../share/bertqa/models/entities\-minilm\-l6
+    The default model of
+    .Cm entities .
     .It Pa ../share/bertqa/models/embed\-minilm\-l6
     The default model of
-    .Cm embed .
+    .Cm embed
+    and
+    .Cm index .
     .It Pa ../share/bertqa/models/shakespeare\-lstm
     The default model of
     .Cm predict
@@ -317,8 +332,8 @@ enum Manual {
     .It 0
     Done; every question is answered.
     .It 1
-    At least one question has an answer in none of the files, or at least one record
-    has no result.
+    Nothing was found: a question without an answer, a text without a label or entity, a
+    search without a passage, or a record without a result.
     .It 2
     Wrong usage.
     .It 3

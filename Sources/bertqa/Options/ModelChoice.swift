@@ -37,21 +37,22 @@ struct ModelChoice {
 
   /// True if a file of this name can be part of a model.
   static func isFileName(_ name: String) -> Bool {
-    [".json", ".txt", ".safetensors", ".model"].contains(where: name.hasSuffix)
+    [".json", ".txt", ".safetensors", ".model", ".bin", ".codes"].contains(where: name.hasSuffix)
   }
 
-  /// Returns the files of the model at a path and the directories that contain them.
-  static func parts(of path: String) -> (files: Set<FileIdentity>, directories: Set<FileIdentity>) {
-    var files: Set<FileIdentity> = []
-    var directories: Set<FileIdentity> = []
+  /// Returns the paths of the files of the model at a path, in a definite order, and of the directories that contain
+  /// them.
+  static func parts(of path: String) -> (files: [String], directories: [String]) {
+    var files: [String] = []
+    var directories: [String] = []
     func add(_ path: String, depth: Int) {
       let place = FilePlace(path: path)
-      guard let identity = place.identity else { return }
+      guard place.identity != nil else { return }
       if place.kind != S_IFDIR {
-        if depth == 0 || isFileName(place.name) { files.insert(identity) }
+        if depth == 0 || isFileName(place.name) { files.append(path) }
       } else if depth < 2 {
-        directories.insert(identity)
-        for name in FileWriting.names(in: path) where name != "." && name != ".." {
+        directories.append(path)
+        for name in FileWriting.names(in: path).sorted() where name != "." && name != ".." {
           add("\(path)/\(name)", depth: depth + 1)
         }
       }

@@ -26,7 +26,7 @@ struct NamedFiles {
       guard output.shown != "-" else {
         let kind = output.use == .directory ? "directory" : "file"
         throw arguments.usage(
-          "\(output.role) is a \(kind), not standard output: ./- is the \(kind) of the name -")
+          "\(output.role) cannot be standard output; for a \(kind) called -, pass ./-")
       }
       guard output.isSpelled || output.use == .output else {
         throw arguments.usage(ArgumentText.notUTF8(output.role, output.shown))
@@ -123,11 +123,13 @@ struct NamedFiles {
     guard !files.isEmpty else { return }
     for model in models(table) {
       let parts = ModelChoice.parts(of: model)
+      let partFiles = Set(parts.files.compactMap { FileIdentity(path: $0) })
+      let partDirectories = Set(parts.directories.compactMap { FileIdentity(path: $0) })
       for output in files {
         let isInIt =
-          output.place.identity.map(parts.files.contains)
+          output.place.identity.map(partFiles.contains)
           ?? (output.use != .directory && ModelChoice.isFileName(output.place.name)
-            && output.place.directory.map(parts.directories.contains) == true)
+            && output.place.directory.map(partDirectories.contains) == true)
         if isInIt {
           throw arguments.usage(
             "\(output.shown) cannot be both read and written: it is or would be a part of the model in \(model)"

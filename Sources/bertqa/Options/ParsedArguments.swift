@@ -15,7 +15,7 @@ struct ParsedArguments {
   /// Throws if one of the options is present without any of the others, without which it has no effect.
   func check(_ options: Option..., goWith others: [Option]) throws(ToolError) {
     guard let alone = options.first(where: has), !others.contains(where: has) else { return }
-    throw usage("\(alone.spelling) goes with \(others.map(\.spelling).joined(separator: " or "))")
+    throw usage("\(alone.spelling) needs \(others.map(\.spelling).joined(separator: " or "))")
   }
 }
 

@@ -25,11 +25,11 @@ final class MappingFile {
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw FileWriting.failed(shown, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw ToolError(.input, "\(shown) is no regular file, which --mapping needs")
+      throw ToolError(.input, "\(shown) is not a regular file, which --mapping needs")
     }
     guard status.st_mode & 0o077 == 0 else {
       throw ToolError(
-        .input, "\(shown) has what is to stay secret, but others may read it: chmod 600 \(shown)")
+        .input, "\(shown) holds secrets, but others may read it: run 'chmod 600 \(shown)'")
     }
     switch FileLock.take(.whole, of: descriptor) {
     case .heldBy(let process): throw FileWriting.inUse(shown, process)
@@ -60,7 +60,7 @@ final class MappingFile {
     let count = length == 0 ? 0 : (ends.firstIndex { $0.length == length } ?? -1) + 1
     let kept = count == 0 ? (length: 0, hash: ContentHash()) : ends[count - 1]
     guard kept.length == length, kept.hash.value == hash else {
-      throw ToolError(.input, "\(shown) was changed since the checkpoint was written")
+      throw ToolError(.input, "\(shown) was changed since the checkpoint: restore it, or remove the checkpoint and the output to begin again")
     }
     isLonger = isLonger || length < self.length
     (self.length, self.hash) = kept

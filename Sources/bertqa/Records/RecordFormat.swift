@@ -41,7 +41,7 @@ enum RecordFormat: Equatable {
     let first = RecordFormat(fileName: names.first ?? "")
     for name in names.dropFirst() where RecordFormat(fileName: name) != first {
       throw arguments.usage(
-        "the names of \(names[0]) and \(name) tell of two formats: say which by --format")
+        "\(names[0]) and \(name) have names of different formats: choose one with --format")
     }
     self = first
   }
@@ -59,7 +59,7 @@ enum RecordFormat: Equatable {
     let delimiter = try given.delimiter()
     switch format {
     case nil, .table(.csv)?: self = .table(TableDialect(delimiter: delimiter, hasQuotes: true))
-    default: throw arguments.usage("--delimiter goes with --format csv")
+    default: throw arguments.usage("--delimiter needs --format csv")
     }
   }
 

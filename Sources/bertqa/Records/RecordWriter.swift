@@ -24,7 +24,11 @@ extension RecordWriter {
   /// Adds a line end if the record came without one.
   /// - Parameter returnEnds: true if a carriage return is a line end.
   func endLine(of record: Record, _ output: inout [UInt8], returnEnds: Bool = false) {
-    if case .part(_, isLast: false) = record.kind { return }
+    if case .part(_, let isLast) = record.kind {
+      if !isLast { return }
+      // The parts before ended with the input.
+      if record.raw.isEmpty { return output.append(UInt8(ascii: "\n")) }
+    }
     guard let last = output.last, last != UInt8(ascii: "\n") else { return }
     if !returnEnds || last != UInt8(ascii: "\r") { output.append(UInt8(ascii: "\n")) }
   }

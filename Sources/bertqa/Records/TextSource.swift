@@ -36,7 +36,7 @@ struct TextSource {
     let operands = arguments.operands
     let standardInput = TextSource(file: .standardInput, reading, isDocument: areDocuments)
     if operands.isEmpty { return files.isEmpty ? [standardInput] : files }
-    if !files.isEmpty { throw arguments.usage("a text and --file exclude each other") }
+    if !files.isEmpty { throw arguments.usage("give either a text or --file") }
     if operands.count == 1 {
       if operands[0].isStandardInput { return [standardInput] }
       warnIfFile(operands[0])
@@ -64,7 +64,7 @@ struct TextSource {
   static let forceRow = OptionRow(
     .force, "also read files that do not look like text",
     detail:
-      "Such as binary files, PDF documents, archives, UTF-16 without a byte order mark and Git LFS pointers."
+      "These are binary files, PDF documents, archives, UTF-16 without a byte order mark and Git LFS pointers."
   )
 
   /// Reads each text. A text that cannot be read or is above a limit is reported and skipped, and the result

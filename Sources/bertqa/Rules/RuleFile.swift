@@ -39,73 +39,80 @@ struct RuleFile {
         scanner.values[0]?.range.lowerBound ?? 0, "expected an object with one member, the array \"rules\"")
     }
     var result: [Rule] = []
-    for (index, rule) in rules.enumerated() { result.append(try self.rule(rule, at: try places(index))) }
+    for (index, rule) in rules.enumerated() {
+      do throws(Mistake) {
+        result.append(try self.rule(rule))
+      } catch {
+        throw wrong(place(of: error, inRule: index), error.what)
+      }
+    }
     return result
   }
 
-  /// The places of a rule and its members.
-  private typealias Places = (rule: Int, members: [String: Int])
-
-  private func places(_ index: Int) throws(ToolError) -> Places {
-    let paths = ([""] + Self.keys.map { ".\($0)" }).compactMap { FieldPath("rules.\(index)\($0)") }
-    var scanner = JSONScanner(paths: paths)
-    do throws(JSONScanner.Flaw) {
-      try scanner.scan(bytes, 0..<bytes.count)
-    } catch {
-      throw wrong(error.position, "\(error.what)")
-    }
-    let starts = scanner.values.map { $0?.range.lowerBound ?? 0 }
-    return (starts[0], Dictionary(uniqueKeysWithValues: zip(Self.keys, starts.dropFirst())))
+  /// What is wrong with a rule.
+  private struct Mistake: Error {
+    /// nil: the rule as a whole.
+    var member: String?
+    /// The byte of the member's string; nil: the member as a whole.
+    var offset: Int?
+    let what: String
   }
 
-  private func rule(_ json: JSON, at places: Places) throws(ToolError) -> Rule {
+  /// Reads the file again.
+  private func place(of mistake: Mistake, inRule index: Int) -> Int {
+    let rule = "rules.\(index)"
+    let paths = [rule, mistake.member.map { "\(rule).\($0)" } ?? rule].compactMap { FieldPath($0) }
+    var scanner = JSONScanner(paths: paths)
+    // The file is valid.
+    try? scanner.scan(bytes, 0..<bytes.count)
+    let starts = scanner.values.map { $0?.range.lowerBound }
+    let start = starts[1] ?? starts[0] ?? 0
+    return start + (mistake.offset.map { spelledLength(of: $0, at: start) } ?? 0)
+  }
+
+  private func rule(_ json: JSON) throws(Mistake) -> Rule {
     guard case .object(let object) = json else {
-      throw wrong(places.rule, "expected a rule, which is an object")
+      throw Mistake(what: "expected a rule, which is an object")
     }
     for (index, member) in object.members.enumerated() {
       guard Self.keys.contains(member.key) else {
-        throw wrong(
-          places.rule,
-          "the rule has the unknown member \"\(PlainText.of(member.key))\"; it may have "
+        throw Mistake(
+          what: "the rule has the unknown member \"\(PlainText.of(member.key))\"; it may have "
             + Self.keys.joined(separator: ", "))
       }
       if object.members[..<index].contains(where: { $0.key == member.key }) {
-        throw wrong(places.rule, "the rule has \"\(member.key)\" twice")
+        throw Mistake(what: "the rule has \"\(member.key)\" twice")
       }
     }
-    let name = try string("name", object, places)
+    let name = try string("name", object)
     guard let name, name.utf8.count <= Self.mostNameBytes, !name.isEmpty,
       name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F && $0 != "[" && $0 != "]" })
     else {
-      throw wrong(
-        places.members["name"] ?? places.rule,
-        "a rule needs a name of 1 to \(Self.mostNameBytes) bytes without brackets and control characters")
+      throw Mistake(
+        member: "name",
+        what: "a rule needs a name of 1 to \(Self.mostNameBytes) bytes without brackets and control characters")
     }
-    let place = places.members["expression"] ?? places.rule
-    guard let expression = try string("expression", object, places), !expression.isEmpty else {
-      throw wrong(place, "a rule needs an expression")
+    guard let expression = try string("expression", object), !expression.isEmpty else {
+      throw Mistake(member: "expression", what: "a rule needs an expression")
     }
     return Rule(
-      name: name, expression: try compiled(expression, at: place),
-      checksum: try checksum(try string("checksum", object, places), at: places.members["checksum"] ?? 0),
-      context: try context(object["context"], at: places.members["context"] ?? 0))
+      name: name, expression: try compiled(expression),
+      checksum: try checksum(try string("checksum", object)), context: try context(object["context"]))
   }
 
-  private func string(
-    _ key: String, _ object: JSON.Object, _ places: Places
-  ) throws(ToolError) -> String? {
+  private func string(_ key: String, _ object: JSON.Object) throws(Mistake) -> String? {
     switch object[key] {
     case nil: return nil
     case .string(let text): return text
-    default: throw wrong(places.members[key] ?? places.rule, "\"\(key)\" must be a string")
+    default: throw Mistake(member: key, what: "\"\(key)\" must be a string")
     }
   }
 
-  private func compiled(_ expression: String, at place: Int) throws(ToolError) -> RegularExpression {
+  private func compiled(_ expression: String) throws(Mistake) -> RegularExpression {
     do throws(RegularExpression.Mistake) {
       return try RegularExpression(Array(expression.utf8), pcre2)
     } catch {
-      throw wrong(place + spelledLength(of: error.offset, at: place), "the expression: \(error.what)")
+      throw Mistake(member: "expression", offset: error.offset, what: "the expression: \(error.what)")
     }
   }
 
@@ -121,23 +128,25 @@ struct RuleFile {
     return position
   }
 
-  private func checksum(_ name: String?, at place: Int) throws(ToolError) -> (String, Checksum)? {
+  private func checksum(_ name: String?) throws(Mistake) -> (String, Checksum)? {
     guard let name else { return nil }
     do throws(BertQAError) {
       return (name, try Checksum(named: name))
     } catch {
-      throw wrong(place, "\"checksum\" \(error.detail)")
+      throw Mistake(member: "checksum", what: "\"checksum\" \(error.detail)")
     }
   }
 
-  private func context(_ json: JSON?, at place: Int) throws(ToolError) -> RegularExpression? {
+  private func context(_ json: JSON?) throws(Mistake) -> RegularExpression? {
     guard let json else { return nil }
     var words: [String] = []
     if case .array(let items) = json {
       for case .string(let word) in items where !word.isEmpty { words.append(word) }
       if words.count != items.count { words = [] }
     }
-    guard !words.isEmpty else { throw wrong(place, "\"context\" must be an array of words") }
+    guard !words.isEmpty else {
+      throw Mistake(member: "context", what: "\"context\" must be an array of words")
+    }
     // Every other character by its number, so that none is an operator.
     let quoted = words.map { word in
       word.unicodeScalars.map {
@@ -149,7 +158,7 @@ struct RuleFile {
     do throws(RegularExpression.Mistake) {
       return try RegularExpression(Array(expression.utf8), isCaseless: true, pcre2)
     } catch {
-      throw wrong(place, "\"context\": \(error.what)")
+      throw Mistake(member: "context", what: "\"context\": \(error.what)")
     }
   }
 

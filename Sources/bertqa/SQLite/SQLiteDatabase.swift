@@ -27,7 +27,7 @@ final class SQLiteDatabase {
     if access == .read {
       var status = stat()
       guard stat(path, &status) == 0 else { throw Input.error(path, errno) }
-      guard status.st_mode & S_IFMT == S_IFREG else { throw ToolError(.input, "\(path) is no regular file") }
+      guard status.st_mode & S_IFMT == S_IFREG else { throw ToolError(.input, "\(path) is not a regular file") }
     }
     library = try SQLiteLibrary(for: work)
     var database: SQLiteLibrary.Handle?
@@ -113,7 +113,11 @@ final class SQLiteDatabase {
   fileprivate static func failure(
     _ path: String, _ library: SQLiteLibrary, _ handle: SQLiteLibrary.Handle
   ) -> ToolError {
-    ToolError(.input, "\(path): SQLite: \(message(library, handle))")
+    let text = message(library, handle)
+    // SQLITE_NOTADB has only this text.
+    return text == "file is not a database"
+      ? ToolError(.input, "\(path) is not a database: name a collection that 'bertqa index' made")
+      : ToolError(.input, "\(path): SQLite: \(text)")
   }
 
   private static func message(_ library: SQLiteLibrary, _ handle: SQLiteLibrary.Handle?) -> String {

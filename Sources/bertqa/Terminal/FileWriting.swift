@@ -67,8 +67,11 @@ enum FileWriting {
   ) throws(ToolError) -> Int32 {
     let path = target(of: path)
     let temporary = "\(path).\(getpid())\(temporarySuffix)"
+    // A private file stays private.
+    var status = stat()
+    let mode = stat(path, &status) == 0 ? status.st_mode & 0o666 : 0o666
     // A link of this name is another user's in a directory that both can write.
-    let descriptor = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o666)
+    let descriptor = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw failed(temporary, errno) }
     var number = Array(text.utf8).withUnsafeBytes { write($0, to: descriptor) }
     if number == 0, isDurable, fsync(descriptor) != 0 { number = errno }

@@ -20,5 +20,5 @@ def test_questions():
     assert questions([], []) == []
     with pytest.raises(ValueError, match="there are 2 questions and 1 contexts"):
         questions([QUESTION] * 2, [TEXTS[1]])
-    with pytest.raises(TypeError, match="a list of one is"):
+    with pytest.raises(TypeError, match="must be lists"):
         questions(QUESTION, TEXTS[1])

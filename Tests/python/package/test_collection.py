@@ -85,7 +85,7 @@ def test_adding_does_not_compare_a_name_with_all_others(tmp_path):
 
 
 def test_failures_leave_the_collection(path, tmp_path):
-    with pytest.raises(ValueError, match="no collection"):
+    with pytest.raises(ValueError, match="not a collection"):
         sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE a(b)").connection.commit()
         bertqa.Collection(tmp_path / "other.db")
     with bertqa.Collection(path) as notes:

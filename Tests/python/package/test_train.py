@@ -394,7 +394,7 @@ def test_groups_are_held_out_whole(tmp_path):
     assert bertqa.train_classifier(texts, labels, tmp_path / "a").accuracy == 1
     names = [f"group {group}" for group in groups]
     assert bertqa.train_classifier(texts, labels, tmp_path / "b", groups=names).accuracy <= 0.5
-    with pytest.raises(bertqa.InvalidArgument, match="texts, labels and groups must be equally many"):
+    with pytest.raises(bertqa.InvalidArgument, match="texts, labels and groups must have the same length"):
         bertqa.train_classifier(texts, labels, tmp_path / "c", groups=names[:-1])
     with pytest.raises(TypeError, match="groups is one text"):
         bertqa.train_classifier(texts, labels, tmp_path / "c", groups="abc")

@@ -131,7 +131,7 @@ def test_refused(tmp_path):
     with pytest.raises(bertqa.InvalidArgument, match="features is auto, which needs a cross-validation"):
         train(features="auto", folds=0)
     for features in None, "words":
-        with pytest.raises(bertqa.InvalidArgument, match="features is words, but an embedding model is given"):
+        with pytest.raises(bertqa.InvalidArgument, match="features is words, which uses no embedding model"):
             train(features=features)
     with pytest.raises(ValueError, match="features"):
         train(features="pictures")

@@ -151,7 +151,7 @@ def test_a_cursor(connection):
     """A cursor shares the functions and models but has its own tables."""
     cursor = connection.cursor()
     assert value(cursor, "SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
-    with pytest.raises(ValueError, match="another connection has given bertqa_answer"):
+    with pytest.raises(ValueError, match="another connection has registered bertqa_answer"):
         bertqa.duckdb.register(cursor, answer=TINY)
     bertqa.duckdb.register(cursor)
     assert value(cursor, "SELECT answer FROM bertqa_answers(?, ?)", WHO, FOX) == ANSWER

@@ -425,7 +425,7 @@ def test_documentation(tmp_path):
         ("SELECT bertqa_model('answer', '/etc' || char(0) || 'x')", "the path has a NUL"),
         ("SELECT bertqa_answer('a')", "wrong number of arguments"),
         ("SELECT * FROM bertqa_ask", "bertqa_ask(question, k) needs a question"),
-        ("SELECT * FROM bertqa_ask('x')", "the database is no collection"),
+        ("SELECT * FROM bertqa_ask('x')", "the database is not a collection"),
         ("SELECT * FROM bertqa_search('x', 0)", "k is 1 to 1000"),
     ],
 )

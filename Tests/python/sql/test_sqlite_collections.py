@@ -125,4 +125,4 @@ def test_c_example(notes, tmp_path):
     result = run(notes)
     assert re.match(rf"{ANSWER}  \(0\.\d\d, fox\)\n", result.stdout) and result.returncode == 0, result.stderr
     result = run(":memory:")
-    assert (result.returncode, result.stdout) == (1, "") and "no collection" in result.stderr
+    assert (result.returncode, result.stdout) == (1, "") and "not a collection" in result.stderr

@@ -308,13 +308,13 @@ def test_options_as_getopt_long_reads_them(tmp_path):
             "neon, neon_dotprod, neon_i8mm_bf16, avx512_amx, not 'mmx'",
         ),
         (["answer", "-q", WHO, "--color=red"], "--color takes auto, always, never, not 'red'"),
-        (["tokenize", "text", "--file", FOX], "a text and --file exclude each other"),
-        (["tokenize", "--ids", "--json"], "--ids and --json exclude each other"),
-        (["answer", "-q", WHO, "--partial", FOX], "--partial goes with --timeout"),
-        (["classify", "--multi-label", "text"], "--multi-label goes with --labels"),
-        (["classify", "--hypothesis-template={}", "text"], "--hypothesis-template goes with --labels"),
+        (["tokenize", "text", "--file", FOX], "give either a text or --file"),
+        (["tokenize", "--ids", "--json"], "use either --ids or --json"),
+        (["answer", "-q", WHO, "--partial", FOX], "--partial needs --timeout"),
+        (["classify", "--multi-label", "text"], "--multi-label needs --labels"),
+        (["classify", "--hypothesis-template={}", "text"], "--hypothesis-template needs --labels"),
         *(
-            (["entities", "--patterns=all", option, "text"], f"{option.partition('=')[0]} goes with a model")
+            (["entities", "--patterns=all", option, "text"], f"{option.partition('=')[0]} needs a model")
             for option in ("--aggregation=max", "--nested", "--max-seq-len=64", "--doc-stride=2")
         ),
         (["info", FOX], f"unexpected operand '{FOX}'"),

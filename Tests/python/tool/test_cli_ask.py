@@ -308,7 +308,7 @@ def test_indexes_are_found_by_name(tmp_path):
     assert "no full-text index 'no'" in run("ask", path, "--table", "no", input=FAN.encode(), code=3)[1]
     database(path, passages=PASSAGES)
     assert run("ask", path, input=FAN.encode())[0].endswith("\tZo\u00eb\n")
-    assert "asked alone" in run("ask", path, FOX, code=2)[1]
+    assert "one database at a time" in run("ask", path, FOX, code=2)[1]
 
 
 def test_databases_that_cannot_be_asked(tmp_path):
@@ -319,7 +319,7 @@ def test_databases_that_cannot_be_asked(tmp_path):
     assert "CREATE VIRTUAL TABLE documents USING fts5" in run("ask", plain, input=b"", code=3)[1]
     broken = tmp_path / "broken.db"
     broken.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 16)
-    assert "SQLite: " in run("ask", broken, input=b"", code=3)[1]
+    assert "is not a database" in run("ask", broken, input=b"", code=3)[1]
     # A failure of one question does not end the conversation.
     late = tmp_path / "late.db"
     with sqlite3.connect(late) as connection:

@@ -69,12 +69,12 @@ def test_all_labels_of_several_files(tmp_path):
 
 def test_not_enough_text(tmp_path):
     text, errors = run("classify", input=b"a goal", code=1)
-    assert text == "" and errors == "bertqa: -: not enough text: 1 distinct word(s)\n"
+    assert text == "" and errors == "bertqa: -: too short to classify: 1 distinct word(s)\n"
     [record] = run_json("classify", input=b"", code=1)
     assert record["labels"] == [] and record["is_too_short"] is True and record["distinct_word_count"] == 0
     (tmp_path / "sport.txt").write_text(SPORT)
     text, errors = run("classify", "-f", "-", "--file", tmp_path / "sport.txt", input=b"\xff\x00\xfe")
-    assert "sport" in text and "not enough text" in errors
+    assert "sport" in text and "too short to classify" in errors
 
 
 def test_min_probability(tmp_path):

@@ -22,15 +22,24 @@ def test_deleting_by_any_sqlite_keeps_it_whole(collection):
     assert "Bern" not in run("search", collection, "Bern")[0]
 
 
+def test_a_collection_among_its_files_by_a_link(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.txt").write_text("The lamp is green.")
+    (tmp_path / "link.db").symlink_to(folder / "real.db")
+    for _ in range(2):
+        assert run("index", "--words-only", tmp_path / "link.db", folder)[1] == ""
+
+
 def test_other_databases(tmp_path, collection, notes):
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE a(b)")
     for command in (["index", other, notes], ["search", other, "a"]):
-        assert "no collection" in run(*command, code=3)[1]
+        assert "not a collection" in run(*command, code=3)[1]
     empty = tmp_path / "empty.db"
     empty.touch()
-    assert "no collection" in run("search", empty, "a", code=3)[1] and empty.stat().st_size == 0
+    assert "not a collection" in run("search", empty, "a", code=3)[1] and empty.stat().st_size == 0
     text = tmp_path / "text.db"
     text.write_text("no database at all, but long enough for one" * 100)
     assert "not a database" in run("index", text, notes, code=3)[1]
@@ -130,9 +139,9 @@ def test_killed_runs_go_on(tmp_path):
 
 def test_what_is_no_database_or_no_text(tmp_path, notes, collection):
     for command in ("index", notes), ("index", "/dev/null", notes):
-        assert "is no regular file: the collection comes first" in run(*command, code=3)[1]
-    assert "DB is a file" in run("index", "-", notes, code=2)[1]
-    assert "is no regular file" in run("search", notes, "lease", code=3)[1]
+        assert "is not a regular file: the collection comes first" in run(*command, code=3)[1]
+    assert "DB cannot be standard output" in run("index", "-", notes, code=2)[1]
+    assert "is not a regular file" in run("search", notes, "lease", code=3)[1]
     assert "No such file" in run("search", tmp_path / "nothing.db", "lease", code=3)[1]
     for text in "", " \n", "\u00a0\u3000":
         assert "TEXT is empty" in run("search", collection, text, code=2)[1]

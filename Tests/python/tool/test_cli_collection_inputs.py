@@ -464,7 +464,7 @@ def test_mail_that_is_none(tmp_path):
     )
     (folder / "nothing.eml").write_bytes(b"\x00\xff no header at all")
     output, errors = run("index", path, folder, code=3)
-    assert output.startswith("4 new") and "nothing.eml: is no mail" in errors and errors.count("\n") == 1, errors
+    assert output.startswith("4 new") and "nothing.eml: is not mail" in errors and errors.count("\n") == 1, errors
     check_whole(path)
     texts = "\n".join(text for (text,) in rows(path, "SELECT text FROM passages"))
     assert "From Bern to Thun" in texts and "The lamp is green." in texts

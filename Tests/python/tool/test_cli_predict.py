@@ -100,20 +100,34 @@ def test_models_of_characters():
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["generate", ""], "the prompt has no words"), (["generate", "O", "--max-words", "0"], "--max-words is 0"),
+        (["generate", ""], "there is no word to continue from"), (["generate", "O", "--max-words", "0"], "--max-words is 0"),
         (["generate", "O", "--temperature", "-1"], "temperature is -1"),
         (["generate", "O", "--temperature", "hot"], "takes a number"),
         (["generate", "O", "--top-p", "2"], "--top-p is 2"),
         (["generate", "O", "--seed", "-1"], "--seed takes a whole number"),
-        (["generate", "O", "--precise"], "--precise"), (["predict", ""], "the prompt has no words"),
+        (["generate", "O", "--precise"], "--precise"), (["predict", ""], "there is no word to continue from"),
         (["predict", "O", "-k", "0"], "--top-k is 0"), (["predict", "--rank"], "--rank needs the TEXT"),
-        (["predict", "--rank", "--score"], "exclude each other"),
-        (["predict", "O", "--include-end"], "--include-end goes with --score or --rank"),
-        (["predict", "O", "--score", "-k", "2"], "--top-k does not go with --score"),
+        (["predict", "--rank", "--score"], "use either --score or --rank"),
+        (["predict", "O", "--include-end"], "--include-end needs --score or --rank"),
+        (["predict", "O", "--score", "-k", "2"], "--top-k cannot be used with --score"),
     ],
 )  # fmt: skip
 def test_wrong_usage(arguments, message):
     assert message in run(*arguments, code=2)[1]
+
+
+@pytest.mark.parametrize("options", [["predict"], ["predict", "--json"], ["tokenize"], ["tokenize", "--json"]])
+def test_texts_before_a_failure_are_printed(tmp_path, options):
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text("Good night")
+    second.write_bytes(b"%PDF-1.4")
+    if options[0] == "predict":
+        second.write_bytes(b"")
+    else:
+        options = [*options, "--max-document-tokens=2"]
+        second.write_text("one two three")
+    alone = run(*options, "-f", first)[0]
+    assert alone and run(*options, "-f", first, "-f", second, code=None)[0] == alone
 
 
 def test_wrong_models(tmp_path):

@@ -260,8 +260,9 @@ def test_a_holdout_is_checked_before_the_training(tmp_path):
         (held, b"{}\n", f"{held}: line 1: there is no field 'text'", 3),
         (held, b"\n", "has no text to hold out", 3),
         (tmp_path / "none", None, "No such file", 3),
-        ("-", None, "--holdout needs a file", 2),
-        (training, None, "is trained on, so it cannot be held out", 2),
+        ("-", None, "--holdout needs a regular file", 2),
+        ("/dev/null", None, "--holdout needs a regular file", 2),
+        (training, None, "is also a training file", 2),
     ]:
         if data is not None:
             held.write_bytes(data)
@@ -348,8 +349,8 @@ def test_train_refuses(tmp_path):
         ([*out, "--format=csv"], b"text,name\na,b\n", "the table has no column 'label'; its first line names 'text', 'name'", 3),
         ([*out, "--format=csv"], b"text,label\na,b\na\n", "line 3: the number of columns is 1, not 2 as in the first row", 3),
         ([*out, "--format=csv"], b'text,label\n"a\nb,c\n', "line 2: the input ends inside the record", 3),
-        ([*out, "--format=jsonl", "--delimiter=,"], b"", "--delimiter goes with --format csv", 2),
-        ([*out, "--format=tsv", "--delimiter=,"], b"", "--delimiter goes with --format csv", 2),
+        ([*out, "--format=jsonl", "--delimiter=,"], b"", "--delimiter needs --format csv", 2),
+        ([*out, "--format=tsv", "--delimiter=,"], b"", "--delimiter needs --format csv", 2),
         (out, b'{"text": "a", "label": " \\t"}\n', "line 1: the label is empty", 3),
         ([*out, tmp_path / "none"], b"", "cannot read", 3),
         ([*out, tmp_path], b"", "is a directory, not a file", 3),

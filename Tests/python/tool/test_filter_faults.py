@@ -274,7 +274,7 @@ def test_metrics_of_two_runs_differ(tmp_path):
     for label in "no value", "1=x", "a-b=x", "=x", "__a=x", "kind=x":
         [error] = run(*TOKENS, "--metrics", tmp_path / "x.prom", "--metrics-label", label, code=2)[1]
         assert "--metrics-label takes NAME=VALUE" in error
-    assert "goes with --metrics" in run(*TOKENS, "--metrics-label=a=b", code=2)[1][0]
+    assert "needs --metrics" in run(*TOKENS, "--metrics-label=a=b", code=2)[1][0]
 
 
 def test_windows_of_vectors_are_counted(tmp_path):

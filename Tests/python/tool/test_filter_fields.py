@@ -165,9 +165,9 @@ def test_unknown_fields_are_refused_with_the_list(fields):
 
 def test_what_it_does_not_go_with():
     options = ["filter", "--task=entities", "--patterns=all", "--redact", "--fields=label"]
-    assert "--fields does not go with --redact" in run(*options, code=2)[1][0]
+    assert "--fields cannot be used with --redact" in run(*options, code=2)[1][0]
     assert (
-        "--fields does not go with --ids"
+        "--fields cannot be used with --ids"
         in run("filter", "--task=tokenize", "--ids", "--fields=ids", code=2)[1][0]
     )
 

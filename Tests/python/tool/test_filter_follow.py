@@ -490,7 +490,7 @@ def test_outputs_with_names_of_rotated_files(name, option, tmp_path):
         output = [] if option == "--output=" else ["--output=out"]
         arguments = [*PATTERNS, "--follow", "app.jsonl", *output, f"{option}{directory}/{name}"]
         [error] = run(*arguments, cwd=tmp_path, code=2)[1]
-        assert f"{directory}/{name} has a name of the rotated files of app.jsonl" in error
+        assert f"--follow would read {directory}/{name} as a rotated file of app.jsonl" in error
     assert os.listdir(tmp_path / "logs") == [] and sorted(os.listdir(tmp_path)) == ["app.jsonl", "logs"]
 
 

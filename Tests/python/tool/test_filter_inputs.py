@@ -1,6 +1,7 @@
 """Inputs of `bertqa filter`: formats by file name, several files, and files compressed with gzip and zstd."""
 
 import gzip
+import os
 import random
 import re
 import shutil
@@ -117,6 +118,27 @@ def test_files_are_read_one_after_the_other(tmp_path):
     output, errors = run(*TOKENS, *names, "--on-error=drop", code=1)
     assert output == DONE * 3 + b"\n" + DONE * 2
     assert errors == [f"bertqa: {names[2]}: line 2: there is no field 'text'"]
+
+
+def test_a_large_record_without_its_end_stays_apart(tmp_path):
+    """Its last part is empty, or not."""
+    first, second, letters = tmp_path / "first", tmp_path / "second", tmp_path / "letters"
+    second.write_bytes(b"bad\n")
+    for size in 2000, 1 << 16, (1 << 16) + 1, 200_000:
+        first.write_bytes(b"x" * size)
+        letters.unlink(missing_ok=True)
+        options = ["--max-record-bytes=1000", "--on-error=pass", f"--on-error=dead-letter={letters}"]
+        output, _ = run(*TOKENS, *options, first, second, code=1)
+        assert output == letters.read_bytes() == b"x" * size + b"\nbad\n"
+
+
+def test_an_empty_fifo_is_the_first_input(tmp_path):
+    fifo, source = tmp_path / "fifo", tmp_path / "in"
+    os.mkfifo(fifo)
+    source.write_bytes(RECORD)
+    writer = subprocess.Popen(["sh", "-c", ': > "$0"', fifo])
+    assert run(*TOKENS, fifo, source)[0] == DONE
+    assert writer.wait() == 0
 
 
 def test_standard_input_is_one_of_several(tmp_path):

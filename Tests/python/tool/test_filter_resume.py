@@ -152,7 +152,7 @@ def test_checkpoints_of_something_else(tmp_path):
     assert "another input" in run(*arguments, code=3)[1][0]
     source.write_bytes(RECORD * 3)
     target.write_bytes(b"short")
-    assert "out was changed since the checkpoint was written" in run(*arguments, code=3)[1][0]
+    assert "out was changed since the checkpoint" in run(*arguments, code=3)[1][0]
     target.write_bytes(written[0])
     for content in (
         b"bertqa filter checkpoint 1\n",
@@ -272,7 +272,7 @@ def test_failed_runs_remove_only_what_they_made(tmp_path):
     before = files()
     for output, checkpoint, complaint in [
         ("/dev/null", precious, "--output to be a regular file"),
-        (tmp_path / "out", fifo, "fifo is no regular file, which --resume needs"),
+        (tmp_path / "out", fifo, "fifo is not a regular file, which --resume needs"),
         (link, precious, "is not a checkpoint"),
         (precious, link, "is not empty, but"),
     ]:
@@ -320,12 +320,22 @@ def test_a_model_that_was_changed_in_place_is_noticed(tmp_path):
     source = tmp_path / "in"
     source.write_bytes(RECORD)
     arguments = ["filter", "--task=classify", source, "-o", tmp_path / "out", "--resume", tmp_path / "c"]
+    (model / "head").mkdir()
+    weights = [model / "head" / "model.safetensors", model / "pytorch_model.bin"]
+    for file in weights:
+        file.write_bytes(b"1")
     run(*arguments, "-m", model)
     shutil.copytree(model, tmp_path / "moved")
     run(*arguments, "-m", tmp_path / "moved")
     config = (model / "config.json").read_text()
     (model / "config.json").write_text(config.replace("glad", "gald"))
     assert "another model" in run(*arguments, "-m", model, code=3)[1][0]
+    (model / "config.json").write_text(config)
+    run(*arguments, "-m", model)
+    for file in weights:
+        file.write_bytes(b"2")
+        assert "another model" in run(*arguments, "-m", model, code=3)[1][0]
+        file.write_bytes(b"1")
 
 
 def test_leftovers_of_killed_runs_are_removed(tmp_path):

@@ -203,9 +203,9 @@ def test_a_text_that_was_not_redacted_does_not_come_out(policy):
 
 
 def test_what_in_place_goes_with():
-    assert "--in-place goes with --redact" in run(*REDACT[:-1], "--in-place", code=2)[1][0]
-    assert "does not go with --task answer" in run("filter", "--in-place", code=2)[1][0]
+    assert "--in-place needs --redact" in run(*REDACT[:-1], "--in-place", code=2)[1][0]
+    assert "cannot be used with --task answer" in run("filter", "--in-place", code=2)[1][0]
     errors = run(*REDACT, "--in-place", "--output-field=x", code=2)[1]
-    assert "--in-place and --output-field exclude each other" in errors[0]
+    assert "--output-field cannot be used with --in-place" in errors[0]
     output, _ = run(*REDACT, "--in-place", "--output-field=x", "--format=csv", input=b"text\na\n")
     assert output == b"text,x_error\na,\n"

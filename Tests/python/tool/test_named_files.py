@@ -12,7 +12,7 @@ import tempfile
 
 import pytest
 
-from conftest import TOOL
+from conftest import FIXTURES, TOOL
 from filtering import DONE, RECORD, TOKENS, environment, run, start, wait_for
 from samples import TINY
 
@@ -235,12 +235,35 @@ def test_names_that_are_not_utf8(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["in", name]
 
 
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "1_Pooling/config.json", "bpe.codes", "model.safetensors"])
+def test_no_output_is_a_file_of_the_model(tmp_path, name):
+    model = tmp_path / "model"
+    shutil.copytree(FIXTURES / "tiny-bert-embedder", model)
+    (tmp_path / "in").write_bytes(RECORD)
+    for is_there in False, True:
+        if is_there:
+            (model / name).parent.mkdir(exist_ok=True)
+            (model / name).touch()
+        elif not (model / name).parent.exists():
+            continue
+        code, errors = call(["filter", "--task=embed", "-m", model, "in", "-o", model / name], tmp_path)
+        assert (code, "a part of the model" in errors) == (2, True), errors
+
+
+def test_private_files_stay_private(tmp_path):
+    page = tmp_path / "page.html"
+    page.touch(0o600)
+    (tmp_path / "in").write_text("Ann fell.")
+    call(["answer", "-q", "Who fell?", "--html", page, "in"], tmp_path)
+    assert page.stat().st_mode & 0o777 == 0o600 and page.stat().st_size > 0
+
+
 def test_no_output_is_a_dash(tmp_path):
     for command in TABLES:
         for option, (_, write) in outputs_of(command).items():
             if write:
                 code, errors = call([command, *write("-")], tmp_path)
-                assert (code, "not standard output: ./- is the" in errors) == (2, True), (command, option, errors)
+                assert (code, "cannot be standard output" in errors) == (2, True), (command, option, errors)
                 assert not (tmp_path / "-").exists()
 
 
@@ -345,7 +368,7 @@ def test_what_is_held_out_is_not_standard_input(tmp_path):
     texts.write_bytes(b'{"text":"a","label":"b"}\n')
     with texts.open() as stream:
         code, errors = call(["train-classifier", "-o", "new", "--holdout", texts], tmp_path, stdin=stream)
-    assert code == 2 and "is trained on, so it cannot be held out" in errors
+    assert code == 2 and "is also a training file" in errors
 
 
 # Paths that are not separate files

@@ -69,7 +69,7 @@ def test_a_model_or_collection_is_not_looked_for_under_another_name(command, tmp
     (tmp_path / name).write_bytes(b"SQLite format 3\0" + bytes(100))
     arguments = [re.sub(r"(^|=)m$", rf"\1{name}", argument) for argument in OPENED_BY_STRING[command]]
     [error] = run(command, *arguments, cwd=tmp_path, code=2)[1]
-    assert "m\ufffd: the name is not valid UTF-8: name it otherwise" in error
+    assert "m\ufffd: the name is not valid UTF-8: rename it" in error
     assert sorted(os.listdir(tmp_path)) == ["in", name]
 
 

@@ -8,12 +8,14 @@ import json
 import os
 import signal
 import stat
+import subprocess
 
 import pytest
 
 import bertqa
 from cli import run
-from filtering import PATTERNS_OF_ALL, compact, start, wait_for
+from conftest import TOOL
+from filtering import PATTERNS_OF_ALL, compact, environment, start, wait_for
 from filtering import run as run_filter
 
 MAIL = "Write to jörg@example.org or +49 30 901820, not to ann@x.org; jörg@example.org knows [EMAIL_1]."
@@ -177,6 +179,25 @@ def test_names_are_stable_when_a_run_resumes(tmp_path):
     source.write_bytes(source.read_bytes() + records("c@z.org"))
     mapping.write_bytes(mapping.read_bytes().replace(b"a3@", b"a4@"))
     run_filter(*arguments, code=3)
+
+
+@pytest.mark.parametrize(
+    "encoding, options",
+    [("latin-1", ["--encoding=ISO-8859-1"]), ("utf-16", []), ("utf-16-le", ["--encoding=UTF-16LE"])],
+)
+def test_encodings_restore(tmp_path, encoding, options):
+    source, mapping, shared, deny = (tmp_path / name for name in ("in", "names", "shared", "deny"))
+    text = "Jörg schrieb an jörg@example.org.\nÄ".encode(encoding)
+    source.write_bytes(text)
+    deny.write_text("Jörg")
+
+    def printed(*command):
+        command = [TOOL, *command, "--mapping", mapping, *options]
+        return subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment()).stdout
+
+    shared.write_bytes(printed("entities", "--patterns=all", "--deny", deny, "--pseudonym", "-f", source))
+    assert "[DENIED_1] schrieb an [EMAIL_1]" in shared.read_bytes().decode(encoding)
+    assert printed("restore", shared).decode(encoding).rstrip("\n") == text.decode(encoding)
 
 
 def test_long_lines_restore(tmp_path):

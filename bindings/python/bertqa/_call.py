@@ -223,7 +223,7 @@ def _kinds(struct: Any) -> Dict[str, Any]:
 
 def _set_list(struct: Options, name: str, count: str, values: Any) -> None:
     if is_text(values):
-        raise TypeError(f"{name} is one text; a list of one is [text]")
+        raise TypeError(f"{name} must be a list: pass [text]")
     values = text_list(values, name)
     setattr(struct, name, text_array(values or [""]))  # NULL would be the default
     setattr(struct, count, len(values))
@@ -247,7 +247,7 @@ def _number(
         value = real(value, name)
     if value == 0:
         if name not in zeros:
-            raise InvalidArgument(f"{name} is {value}, which is outside of its range; None is its default")
+            raise InvalidArgument(f"{name} is {value}, which is outside of its range; pass None for the default")
         value = zeros[name]
     return value
 

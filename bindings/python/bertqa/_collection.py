@@ -151,7 +151,7 @@ class Collection:
         if database.execute("PRAGMA application_id").fetchone()[0] == _APPLICATION_ID:
             return True
         if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise ValueError(f"{path} is an SQLite database, but no collection")
+            raise ValueError(f"{path} is an SQLite database, but not a collection")
         return False
 
     @contextlib.contextmanager
@@ -500,4 +500,4 @@ def _checked(value: Any, kind: type, what: str) -> Any:
     """Returns a database value if it has this type. Any program may have written it."""
     if isinstance(value, kind):
         return value
-    raise ValueError(f"{what}: is no {kind.__name__} but {value!r:.80}: index it again")
+    raise ValueError(f"{what}: is not {kind.__name__} but {value!r:.80}: index it again")

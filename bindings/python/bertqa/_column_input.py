@@ -15,7 +15,7 @@ def check_column(column: Any, name: str) -> None:
     """Rejects objects that are not columns of texts."""
     kind = type(column).__name__
     if is_text(column):
-        raise TypeError(f"{name} is one text, not a column; a column of one is [text]")
+        raise TypeError(f"{name} must be a column: pass [text]")
     if library_of(column) == "pandas" and not isinstance(column, sys.modules["pandas"].Series):
         hint = "use its to_series()" if hasattr(column, "to_series") else "take one of its columns"
         raise TypeError(f"{name} is a pandas {kind}, but must be a Series: {hint}")
@@ -24,7 +24,7 @@ def check_column(column: Any, name: str) -> None:
         raise TypeError(f"{name} is a table ({kind}), not a column: take one of its columns")
     if isinstance(column, (Mapping, set, frozenset)) or not (is_arrow or hasattr(column, "__iter__")):
         raise TypeError(
-            f"{name} is of type {kind}, which is no column: give a pyarrow Array or ChunkedArray, a Polars or pandas "
+            f"{name} is of type {kind}, which is not a column: give a pyarrow Array or ChunkedArray, a Polars or pandas "
             "Series, or a list of texts"
         )
     if getattr(column, "ndim", 1) != 1:

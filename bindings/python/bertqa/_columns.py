@@ -214,7 +214,7 @@ def _finder(
         check_kind(context, Context, "context")
         context.entities("", labels=labels)
     elif labels is not None:
-        raise InvalidArgument("labels go with a context")
+        raise InvalidArgument("labels need a context: pass one")
 
     def find(text: Any, call: Any) -> Any:
         found: Any = patterns(text, kinds, regions=regions, **call)

@@ -116,7 +116,7 @@ class CrossEncoder:
             return _sigmoid
         if name in ("", "Identity"):
             return _identity
-        raise ValueError(f"the model's activation_fn is {path}: pass activation_fn")
+        raise ValueError(f"the model's activation_fn {path} is not known: pass activation_fn")
 
 
 def _identity(logits: Any) -> Any:

@@ -132,7 +132,7 @@ def patterns(
                 raise InvalidArgument(f"patterns has {name!r}, but must be of {known}")
         names = [one for name in names for one in PATTERN_GROUPS.get(name, (name,))]
         if not names:
-            raise InvalidArgument("patterns is empty; None is its default, all")
+            raise InvalidArgument("patterns is empty; pass None for all")
         struct.patterns = sum(1 << bit for bit, name in enumerate(PATTERNS) if name in names)
     if regions is not None:
         codes = text_list(regions, "regions")

@@ -208,7 +208,7 @@ def redact(
     given = {"text": replacement, "mask": mask, "hash": key, "pseudonym": pseudonyms}
     kinds = [kind for kind, value in given.items() if value is not None]
     if len(kinds) > 1:
-        raise TypeError("replacement, mask, key and pseudonyms exclude each other")
+        raise TypeError("give only one of replacement, mask, key and pseudonyms")
     if kinds:
         struct.replacement = REPLACEMENTS.index(kinds[0])
     if replacement is not None:

@@ -63,9 +63,9 @@ def train_classifier(
     for item, row in enumerate(itertools.zip_longest(*columns, fillvalue=_MISSING)):
         if any(value is _MISSING for value in row):
             raise InvalidArgument(
-                "texts and labels must be equally many"
+                "texts and labels must have the same length"
                 if groups is None
-                else "texts, labels and groups must be equally many"
+                else "texts, labels and groups must have the same length"
             )
         text, label = row[:2]
         if groups is not None:

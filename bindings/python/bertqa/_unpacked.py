@@ -31,7 +31,7 @@ def _unpack(archive: str, target: str) -> None:
         with zipfile.ZipFile(archive) as file:
             names = [name for name in file.namelist() if name.startswith(_FILES)]
             if not any(name.startswith(_FILES[0]) for name in names):
-                raise ImportError(f"{archive} holds no library: make it of the wheel, not of the sources")
+                raise ImportError(f"{archive} has no library: make it from the wheel, not the sources")
             file.extractall(part, names)
         os.rename(part, target)
     except OSError:

@@ -269,7 +269,7 @@ def _add(
         pass
     if _exists(connection, name):
         if has_models:
-            raise ValueError(f"another connection has given {name} to this database: choose its models there")
+            raise ValueError(f"another connection has registered {name} in this database: choose its models there")
         return
     # With "side effects" DuckDB does not index the results, which another model would invalidate.
     options: Any = {"type": "arrow", "null_handling": "special", "side_effects": True}

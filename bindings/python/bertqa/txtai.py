@@ -43,7 +43,7 @@ class Questions:
     ) -> List[Optional[str]]:
         """workers: has no effect; the context's threads count."""
         if is_text(questions) or is_text(contexts):
-            raise TypeError("questions and contexts are lists; a list of one is [text]")
+            raise TypeError("questions and contexts must be lists: pass [text]")
         if len(questions) != len(contexts):
             raise ValueError(f"there are {len(questions)} questions and {len(contexts)} contexts")
         answers: List[Optional[str]] = [None] * len(questions)

@@ -41,7 +41,7 @@ struct SentencePieceModel: Sendable {
         "\(file.path): \"model_type\" is \(Self.modelTypes[modelType] ?? "\(modelType)"); supported: UNIGRAM")
     }
     guard !pieces.isEmpty else {
-      throw BertQAError(.invalidModel, "\(file.path): has no pieces, so it is no model of SentencePiece")
+      throw BertQAError(.invalidModel, "\(file.path): has no pieces, so it is not a SentencePiece model")
     }
   }
 

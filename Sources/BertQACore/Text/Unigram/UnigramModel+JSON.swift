@@ -16,7 +16,7 @@ extension UnigramModel {
       else {
         throw BertQAError(
           .invalidModel,
-          "\(model.file): element \(pieces.count) of \"vocab\" is no pair of a piece and a score")
+          "\(model.file): element \(pieces.count) of \"vocab\" is not a pair of a piece and a score")
       }
       pieces.append(Array(piece.utf8))
       scores.append(Self.score(score.double))

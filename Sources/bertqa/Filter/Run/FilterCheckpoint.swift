@@ -164,7 +164,7 @@ final class CheckpointFile {
       guard opened >= 0 else { throw FileWriting.failed(shown, errno) }
       guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
         close(opened)
-        throw ToolError(.input, "\(shown) is no regular file, which \(Option.resume.spelling) needs")
+        throw ToolError(.input, "\(shown) is not a regular file, which \(Option.resume.spelling) needs")
       }
       switch FileLock.take(.whole, of: opened) {
       case .taken: break

@@ -81,7 +81,7 @@ final class FilterProgress {
     let length = checkpoint.output.length
     let written = try ContentHash(of: output.descriptor, outputPath, upTo: length)
     guard output.currentSize >= length, written.value == checkpoint.output.hash else {
-      throw ToolError(.input, "\(outputPath) was changed since the checkpoint was written")
+      throw ToolError(.input, "\(outputPath) was changed since the checkpoint: restore it, or remove the checkpoint and the output to begin again")
     }
     guard checkpoint.inputsDone < settings.inputs.count else { throw mismatch("more inputs") }
     for index in 0..<checkpoint.inputsDone {
@@ -229,27 +229,11 @@ final class FilterProgress {
   /// location.
   private static func hash(ofModel path: String) throws(ToolError) -> UInt64 {
     var hash = ContentHash()
-    var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-      try add(path, named: "", to: &hash)
-      return hash.value
-    }
-    for name in FileWriting.names(in: path).sorted() where name != "." && name != ".." {
-      let entry = "\(path)/\(name)"
-      guard stat(entry, &status) == 0 else { continue }
-      if status.st_mode & S_IFMT == S_IFDIR {
-        let inner = "\(entry)/config.json"
-        if stat(inner, &status) == 0 { try add(inner, named: "\(name)/config.json", to: &hash) }
-      } else if ModelChoice.isFileName(name) {
-        try add(entry, named: name, to: &hash)
-      }
+    for file in ModelChoice.parts(of: path).files {
+      let input = try Input(path: file)
+      hash.update("\(file.dropFirst(path.count))\n\(input.size ?? 0)\n")
+      try hash.update(from: input.descriptor, file, 0..<(input.size ?? 0))
     }
     return hash.value
-  }
-
-  private static func add(_ path: String, named name: String, to hash: inout ContentHash) throws(ToolError) {
-    let input = try Input(path: path)
-    hash.update("\(name)\n\(input.size ?? 0)\n")
-    try hash.update(from: input.descriptor, path, 0..<(input.size ?? 0))
   }
 }

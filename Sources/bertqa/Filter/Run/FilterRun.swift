@@ -342,7 +342,9 @@ final class FilterRun {
 
   /// - Parameter source: the input of the first record.
   private func findEncoding(_ source: Input) throws(ToolError) {
-    let first = source.index == 0 ? source : try FilterInput.open(settings.inputs, 0, settings.reading)
+    // A FIFO that was empty cannot be opened again.
+    let isKnown = source.index == 0 || FilePlace(settings.inputs[0]).kind != S_IFREG
+    let first = isKnown ? source : try FilterInput.open(settings.inputs, 0, settings.reading)
     encoding = first === source ? first.encoding : try first.findEncoding()
     guard let encoding else { return }
     if settings.follows, progress != nil {

@@ -29,7 +29,7 @@ struct JSONRecordScanner: RecordScanner {
     guard record.problem == nil else { return }
     if fields.isTextReplaced, scanner.repeated & 1 == 1 {
       // Only one of the values is located, so the other would stay in the output.
-      record.problem = RecordProblem(.invalidRecord, "the key '\(fields.texts[0].name)' is there twice")
+      record.problem = RecordProblem(.invalidRecord, "the key '\(fields.texts[0].name)' occurs twice")
       return
     }
     record.place = place

@@ -82,8 +82,14 @@ struct JSONRecordWriter: RecordWriter {
   func writeHeader(_ record: Record, in block: Block, to output: inout [UInt8]) {}
 
   func writeRaw(_ record: Record, in block: Block, to output: inout [UInt8]) {
-    output.append(contentsOf: block.bytes(record.raw))
-    if !isLengthPrefixed { endLine(of: record, &output) }
+    if isLengthPrefixed, case .data = record.kind {
+      // The length of a record that the input's end cut is that of what is there.
+      Self.appendLength(record.content.count, to: &output)
+      output.append(contentsOf: block.bytes(record.content))
+    } else {
+      output.append(contentsOf: block.bytes(record.raw))
+      if !isLengthPrefixed { endLine(of: record, &output) }
+    }
   }
 
   private func change(at place: ResultPlace, to result: [UInt8]) -> Change {

@@ -45,7 +45,7 @@ struct ClassificationRecord {
   /// The reason why there is no label; nil if there is one.
   var complaint: String? {
     guard result.notEnoughText else { return nil }
-    return "\(source.shown): not enough text: \(result.distinctWords) distinct word(s)"
+    return "\(source.shown): too short to classify: \(result.distinctWords) distinct word(s)"
   }
 
   /// Returns one JSON object on one line. Names and meanings are those of the C API.

@@ -61,8 +61,8 @@ static int check_tables(sqlite3 *database, char **message) {
     code = SQLITE_OK;
   } else {
     *message = sqlite3_mprintf(
-        "the database is not a collection, or its tables and triggers are not those of one: 'bertqa "
-        "index' makes one");
+        "the database is not a collection, or its tables and triggers are not those of one: "
+        "'bertqa index' makes one");
     code = SQLITE_ERROR;
   }
   sqlite3_finalize(check);

@@ -59,9 +59,12 @@ package final class OutputDirectory {
   }
 
   private static func makeTemporary(for path: String) throws(BertQAError) -> String {
+    // A private directory stays private.
+    var status = stat()
+    let mode = stat(path, &status) == 0 ? status.st_mode & 0o777 : 0o777
     for attempt in 0..<100 {
       let name = "\(path).partial-\(getpid())-\(attempt)"
-      if mkdir(name, 0o777) == 0 { return name }
+      if mkdir(name, mode) == 0 { return name }
       guard errno == EEXIST else { throw .system("create", path) }
     }
     throw BertQAError(.io, "\(path): remove the directories \(path).partial-* first")

@@ -41,7 +41,8 @@ extension Safetensors {
     let top = name.dropLast("data.pkl".count)
     if let order = archive.entries["\(top)byteorder"] {
       guard file.bytes[order].elementsEqual("little".utf8) else {
-        throw BertQAError(.unsupported, "\(file.path): was saved on a big-endian machine; save the model as safetensors")
+        throw BertQAError(
+          .unsupported, "\(file.path): was saved on a big-endian machine; save the model as safetensors")
       }
     }
     var pickle = Pickle(UnsafeRawBufferPointer(rebasing: file.bytes[range]), file: file.path)
@@ -56,7 +57,8 @@ extension Safetensors {
   private static func stream(_ file: ModelFile, _ monitor: CallMonitor?) throws(BertQAError) -> Contents {
     let bytes = file.bytes
     guard bytes.starts(with: streamMagic) else {
-      throw BertQAError(.invalidModel, "\(file.path): is not a PyTorch checkpoint; save the model as safetensors")
+      throw BertQAError(
+        .invalidModel, "\(file.path): is not a PyTorch checkpoint; save the model as safetensors")
     }
     /// Reads the pickle that begins at a byte.
     func next(_ position: Int) throws(BertQAError) -> (Pickle, Pickle.Value) {
@@ -66,12 +68,14 @@ extension Safetensors {
     }
     let (version, number) = try next(streamMagic.count)
     guard case .integer(1001) = number else {
-      throw BertQAError(.unsupported, "\(file.path): has an unknown stream version; save the model as safetensors")
+      throw BertQAError(
+        .unsupported, "\(file.path): has an unknown stream version; save the model as safetensors")
     }
     let (system, settings) = try next(version.position)
     if case .container(let index) = settings {
       for case (.string("little_endian"), .bool(false)) in system.containers[index] {
-        throw BertQAError(.unsupported, "\(file.path): was saved on a big-endian machine; save the model as safetensors")
+        throw BertQAError(
+          .unsupported, "\(file.path): was saved on a big-endian machine; save the model as safetensors")
       }
     }
     let (pickle, root) = try next(system.position)

@@ -98,7 +98,8 @@ extension TrainOptions {
       "folds", folds, folds == 0 || (2...Self.foldLimit).contains(folds), "0 or 2 to \(Self.foldLimit)")
     guard folds > 0 || features != .auto else {
       throw BertQAError(
-        .invalidArgument, argument: "features", "is auto, which needs a cross-validation: set folds to 2 or more")
+        .invalidArgument, argument: "features",
+        "is auto, which needs a cross-validation: set folds to 2 or more")
     }
     guard features != .words || embeddingModel == nil else {
       throw BertQAError(
@@ -113,7 +114,8 @@ extension TrainOptions {
     guard folds > 0 || !calibrates else {
       throw BertQAError(
         .invalidArgument, argument: "calibrate",
-        "needs a cross-validation, because a model is overconfident on its training texts: set folds to 2 or more")
+        "needs a cross-validation, because a model is overconfident on its training texts: set folds to 2 or more"
+      )
     }
     try BertQAError.check(
       "max_document_fraction", maxDocumentFraction, maxDocumentFraction > 0 && maxDocumentFraction <= 1,

@@ -58,7 +58,8 @@ final class CollectionWriter {
       guard isEmpty else {
         throw ToolError(
           .input,
-          "\(path) has no vectors: index it with \(Option.wordsOnly.spelling) again, or make a new collection")
+          "\(path) has no vectors: index it with \(Option.wordsOnly.spelling) again, or make a new collection"
+        )
       }
       let fingerprint = try ofCore(command) { () throws(BertQAError) in try context.vectorFingerprint() }
       try collection.database.change(

@@ -34,7 +34,8 @@ final class PassageCollection {
     var status = stat()
     guard fstat(lock, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw ToolError(
-        .input, "\(path) is not a regular file: the collection comes first, as in 'bertqa index notes.db notes'")
+        .input,
+        "\(path) is not a regular file: the collection comes first, as in 'bertqa index notes.db notes'")
     }
     // Not with fcntl: SQLite releases all such locks of a process on the file.
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {

@@ -20,7 +20,8 @@ struct ClassifyCommand: Command {
           OptionRow(
             .topK, letter: "k", value: "N", "print the N most probable labels, one per line; default 1"),
           OptionRow(.json, "print one JSON object per line for each text, with all labels"),
-          ClassifyOptions.minProbabilityRow, ClassifyOptions.contributionRow, ModelChoice.row("default: the one installed with bertqa"),
+          ClassifyOptions.minProbabilityRow, ClassifyOptions.contributionRow,
+          ModelChoice.row("default: the one installed with bertqa"),
         ] + ModelChoice.runRows),
       OptionSection("Labels of your choice", ClassifyOptions.labelRows),
       OptionSection("How encoders read a text; lengths are in tokens", ClassifyOptions.readingRows),

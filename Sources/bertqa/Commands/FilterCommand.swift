@@ -17,7 +17,9 @@ enum FilterCommand: Command {
     sections: [
       OptionSection("", recordRows + ErrorPolicy.rows + limitRows),
       OptionSection("Files and long runs", fileRows),
-      OptionSection("The model", [ModelChoice.row("default: the one installed with bertqa; for answers $BERTQA_MODEL, if set")]
+      OptionSection(
+        "The model",
+        [ModelChoice.row("default: the one installed with bertqa; for answers $BERTQA_MODEL, if set")]
           + ModelChoice.runRows),
       OptionSection("With --task answer", AnswerOptions.choosingRows + AnswerOptions.readingRows),
       OptionSection(

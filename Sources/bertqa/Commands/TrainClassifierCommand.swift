@@ -93,7 +93,8 @@ struct TrainClassifierCommand: Command {
       OptionSection(
         "Limits; a training that exceeds one fails with exit code 3 and writes nothing",
         [
-          CallLimits.timeoutRow("the training", includesLoading: true), CallLimits.maxBytesRow("the texts and the training"),
+          CallLimits.timeoutRow("the training", includesLoading: true),
+          CallLimits.maxBytesRow("the texts and the training"),
           OptionRow(
             .maxDocumentTokens, value: "N", "maximum number of words of a text; default: none",
             detail: "A text with more words is an invalid record."),

@@ -90,7 +90,8 @@ struct RuleFile {
     else {
       throw Mistake(
         member: "name",
-        what: "a rule needs a name of 1 to \(Self.mostNameBytes) bytes without brackets and control characters")
+        what:
+          "a rule needs a name of 1 to \(Self.mostNameBytes) bytes without brackets and control characters")
     }
     guard let expression = try string("expression", object), !expression.isEmpty else {
       throw Mistake(member: "expression", what: "a rule needs an expression")

@@ -27,7 +27,9 @@ final class SQLiteDatabase {
     if access == .read {
       var status = stat()
       guard stat(path, &status) == 0 else { throw Input.error(path, errno) }
-      guard status.st_mode & S_IFMT == S_IFREG else { throw ToolError(.input, "\(path) is not a regular file") }
+      guard status.st_mode & S_IFMT == S_IFREG else {
+        throw ToolError(.input, "\(path) is not a regular file")
+      }
     }
     library = try SQLiteLibrary(for: work)
     var database: SQLiteLibrary.Handle?

@@ -58,7 +58,8 @@ def test_options_of_the_reader(documents):
     reader = ExtractiveReader(no_answer=False)
     found = reader.run(QUESTION, documents, top_k=1)["answers"]
     assert [one.data for one in found] == ["Paris"]
-    assert reader.run(QUESTION, documents, score_threshold=1.0)["answers"] == []
+    for none in False, True:
+        assert reader.run(QUESTION, documents, score_threshold=1.0, no_answer=none)["answers"] == []
     with pytest.raises(ValueError, match="max_seq_len is 0"):
         reader.run(QUESTION, documents, max_seq_length=0)
     assert reader.run(QUESTION, [], top_k=1)["answers"] == [] == reader.run(QUESTION, [Document()])["answers"]

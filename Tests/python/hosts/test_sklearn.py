@@ -106,3 +106,10 @@ def test_classifier():
     assert numbers.predict(["shares fell"]).tolist() == [3]
     with pytest.raises(NotFittedError):
         WordCountClassifier().predict(X)
+
+
+def test_probabilities_are_as_exact_as_those_of_scikit_learn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cross_val_score(WordCountClassifier(), X, Y, cv=2, scoring="neg_log_loss")
+    assert abs(WordCountClassifier().fit(X, Y).predict_proba(X).sum(axis=1) - 1).max() < 1e-15

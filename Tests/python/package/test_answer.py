@@ -319,7 +319,7 @@ def test_limits_hold_for_texts_among_prepared_documents(context):
 
 def test_wrong_options(tiny):
     for options, message in [
-        ({"top_k": 0}, "top_k is 0, which is outside of its range; None is its default"),
+        ({"top_k": 0}, "top_k is 0, which is outside of its range; pass None for the default"),
         ({"top_k": 1 << 32 | 1}, "top_k is 4294967297, which does not fit in 32 bits"),
         ({"max_seq_len": 7}, "max_seq_len is 7, but must be at least 8"),
         ({"top_k": -1}, "top_k is -1, but must be 1 to 1000"),

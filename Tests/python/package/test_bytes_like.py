@@ -171,7 +171,9 @@ def test_one_text_is_no_list(contexts, kind, tmp_path):
         lambda: bertqa.embed_column(contexts["embed"], text),
         lambda: bertqa.train_classifier(text, text, tmp_path / "model"),
     ):
-        with pytest.raises(TypeError, match=r"is one text|expected \(question, document\)"):
+        with pytest.raises(
+            TypeError, match=r"is one text|must be a list|must be a column|expected \(question, document\)"
+        ):
             call()
 
 

@@ -336,18 +336,18 @@ def test_a_search_is_of_one_state(path, monkeypatch):
     ("change", "message"),
     [
         ("DELETE FROM passages", "is missing"),
-        ("UPDATE passages SET text = x'00'", "no str"),
-        ("UPDATE passages SET start = 'x'", "no int"),
-        ("UPDATE documents SET fields = '[]'", "no dict"),
-        ("UPDATE documents SET fields = '{'", "the fields of passage .: is no dict"),
-        ("UPDATE vectors SET scales = 'x'", "no bytes"),
+        ("UPDATE passages SET text = x'00'", "not str"),
+        ("UPDATE passages SET start = 'x'", "not int"),
+        ("UPDATE documents SET fields = '[]'", "not dict"),
+        ("UPDATE documents SET fields = '{'", "the fields of passage .: is not dict"),
+        ("UPDATE vectors SET scales = 'x'", "not bytes"),
         ("UPDATE vectors SET scales = x'00'", "do not fit"),
-        ("UPDATE vectors SET count = 'x'", "no int"),
+        ("UPDATE vectors SET count = 'x'", "not int"),
         (
             "UPDATE vectors SET count = 1, rows = substr(rows, 1, length(rows) / count), scales = x'0000c07f'",
             "not a finite number",
         ),
-        ("UPDATE model SET fingerprint = 7", "no bytes"),
+        ("UPDATE model SET fingerprint = 7", "not bytes"),
     ],
 )
 def test_databases_with_wrong_values(path, change, message):

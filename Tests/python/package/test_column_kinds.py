@@ -384,7 +384,7 @@ def test_the_timeout_is_that_of_all_rows(models, function, monkeypatch):
 def test_what_is_no_column_is_named(models):
     table = pyarrow.table({"d": ["a"]})
     for wrong, message in [
-        (5, "texts is of type int, which is no column"),
+        (5, "texts is of type int, which is not a column"),
         (None, "texts is of type NoneType"),
         ({"a": 1}, "texts is of type dict"),
         ({"a"}, "texts is of type set"),

@@ -126,8 +126,8 @@ def test_options_and_errors(context):
 def test_what_is_no_column_is_refused_before_the_work(context):
     index, frame = pandas.Index(["a", "b"]), pandas.DataFrame({"d": ["a"]})
     for wrong, message in [
-        ("a text", "documents is one text"),
-        (b"a text", "documents is one text"),
+        ("a text", "documents must be a column"),
+        (b"a text", "documents must be a column"),
         (index, r"documents is a pandas Index.*to_series\(\)"),
         (frame, "documents is a pandas DataFrame.*one of its columns"),
         (["a", 3], "row 1: expected str or bytes, got int"),

@@ -190,7 +190,7 @@ def test_threads_share_names():
 
 
 def test_what_does_not_go_together(found):
-    with pytest.raises(TypeError, match="exclude"):
+    with pytest.raises(TypeError, match="only one of"):
         bertqa.redact(TEXT, found, "x", mask=1)
     with pytest.raises(bertqa.InvalidArgument):
         bertqa.redact(TEXT, found, mask=-1)
@@ -260,3 +260,18 @@ def test_a_name_has_one_value(tmp_path):
     path.write_bytes(path.read_bytes() + (tmp_path / "more").read_bytes())
     with pytest.raises(bertqa.InvalidArgument, match="names.jsonl: .*has another value"):
         bertqa.Pseudonyms.load(path)
+
+
+def test_entities_of_another_text_are_refused():
+    """Also where their range lies in the text: what they were found in would stay."""
+    text = "Zoë Ångström, card 4111 1111 1111 1111."
+    found, of_bytes = bertqa.patterns(text), bertqa.patterns(text.encode())
+    for other, entities in (text.encode(), found), (text + " tail", of_bytes), (" " + text, found):
+        for call in (
+            lambda: bertqa.redact(other, entities),
+            lambda: bertqa.everywhere(other, entities),
+            lambda: bertqa.apply_lists(other, entities, allow=["x"]),
+        ):
+            with pytest.raises(bertqa.InvalidArgument, match="another text") as caught:
+                call()
+            assert "4111" not in str(caught.value)

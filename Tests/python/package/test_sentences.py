@@ -204,3 +204,10 @@ def test_devices(encoder):
             make(MODEL, device="cuda")
     with pytest.raises(ValueError, match="precision"):
         encoder.encode("a", precision="int8")
+
+
+def test_a_list_of_two_is_a_pair():
+    with bertqa.Context(FIXTURES / "tiny-bert-embedder") as context:
+        encoder = bertqa.SentenceEncoder(context)
+        wanted = encoder.encode([("the fox", "the river")])
+        assert (encoder.encode([["the fox", "the river"]]) == wanted).all()

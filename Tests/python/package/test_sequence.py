@@ -86,7 +86,7 @@ def test_a_text_is_read_as_its_words_are(play):
     assert play.predict_text(b"Good zyzzyva").is_unknown and not play.predict_text("zyzzyva Good").is_unknown
     generated = play.generate("Good night", max_words=1).words[0]
     assert play.predict_text("Good night").words[0].id == generated.id or generated.text == "<unk>"
-    with pytest.raises(bertqa.InvalidArgument, match="no words"):
+    with pytest.raises(bertqa.InvalidArgument, match="no word"):
         play.predict_text(" ")
 
 
@@ -292,7 +292,7 @@ def test_any_text_is_read(play, text):
     try:
         play.generate(text, max_words=3)
     except bertqa.InvalidArgument as error:
-        assert "no words" in str(error)
+        assert "no word" in str(error)
 
 
 def test_threads_share_a_context(play):

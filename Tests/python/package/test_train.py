@@ -244,7 +244,7 @@ def test_refused(train, tmp_path):
     with pytest.raises(TypeError, match="unknown option 'colour'"):
         train(["one two", "three"], ["a", "b"], colour=1)
     for texts, labels in [(["one"], []), (["one", "two"], ["a"]), (["one"], ["a", "b"])]:
-        with pytest.raises(ValueError, match="equally many"):
+        with pytest.raises(ValueError, match="the same length"):
             train(texts, labels)
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "file").touch()
@@ -438,3 +438,16 @@ if child == 0:
 assert os.waitpid(child, 0)[1] == 0
 """
     run_python(code)
+
+
+def test_a_private_directory_stays_private(tmp_path):
+    directory = tmp_path / "model"
+    directory.mkdir(0o700)
+    bertqa.train_classifier(["the river", "the fox"] * 2, ["a", "b"] * 2, directory, folds=0)
+    assert directory.stat().st_mode & 0o777 == 0o700 and (directory / "config.json").exists()
+
+
+@pytest.mark.parametrize("option", [{"folds": -1}, {"folds": -2}, {"folds": 1}])
+def test_folds_out_of_range(tmp_path, option):
+    with pytest.raises(bertqa.InvalidArgument, match="folds is"):
+        bertqa.train_classifier(["the river", "the fox"] * 2, ["a", "b"] * 2, tmp_path / "model", **option)

@@ -78,7 +78,7 @@ def test_what_is_wrong(context):
     ]:
         with pytest.raises(bertqa.InvalidArgument, match=message):
             context.classify(TEXT, **options)
-    with pytest.raises(TypeError, match="labels is one text"):
+    with pytest.raises(TypeError, match="labels must be a list"):
         context.classify(TEXT, labels="dog")
     with pytest.raises(bertqa.InvalidArgument, match="second is set"):
         context.classify((TEXT, TEXT), labels=LABELS)

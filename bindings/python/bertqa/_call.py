@@ -149,8 +149,10 @@ def guarded(call: Callable[[Any], Any], errors: List[BaseException]) -> "Generat
         result = 0
         while True:
             try:
-                argument = yield result
-                result = 1 if errors else int(bool(call(argument)))
+                # A signal may come where a loop begins again, so this one is inside.
+                while True:
+                    argument = yield result
+                    result = 1 if errors else int(bool(call(argument)))
             except GeneratorExit:
                 return
             except BaseException as error:  # including KeyboardInterrupt
@@ -245,6 +247,8 @@ def _number(
             raise InvalidArgument(f"{name} is {value}, but must be 0 to 2**64 - 1")
     elif kind in (ctypes.c_float, ctypes.c_double):
         value = real(value, name)
+    if zeros.get(name) == value == -1:
+        raise InvalidArgument(f"{name} is -1, but must be at least 0")
     if value == 0:
         if name not in zeros:
             raise InvalidArgument(f"{name} is {value}, which is outside of its range; pass None for the default")

@@ -258,6 +258,11 @@ def _ranges(text: Any, data: bytes, entities: "List[Entity[Any]]", encode: Calla
             raise InvalidArgument(
                 f"an entity is {entity.start} to {entity.end}, but the text has {len(text)}: it belongs to another text"
             )
+        # An entity of the caller's own may lack its text.
+        if entity.text and text[entity.start : entity.end] != entity.text:
+            raise InvalidArgument(
+                f"the text has something else at {entity.start} to {entity.end} than an entity: it belongs to another text"
+            )
         label = _encoded(entity.label)
         entry.bytes.start, entry.bytes.end = offsets[entity.start], offsets[entity.end]
         entry.label, entry.label_length, entry.score = label, len(label), entity.score

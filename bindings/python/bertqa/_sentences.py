@@ -91,7 +91,8 @@ class SentenceEncoder:
         before = self._prompt(prompt_name, prompt)
         is_one = is_text(sentences)
         check_texts(sentences, "sentences")
-        texts = [sentences] if is_one else list(sentences)
+        # A list of two is a pair, too.
+        texts = [sentences] if is_one else [tuple(one) if isinstance(one, list) else one for one in sentences]
         dimension = truncate_dim or self.truncate_dim
         options: Dict[str, Any] = {"truncate": self.truncate, "prompt": before}
         if normalize_embeddings:
@@ -109,7 +110,7 @@ class SentenceEncoder:
         if convert_to_tensor:
             import torch
 
-            result = torch.from_numpy(result)
+            result = torch.from_numpy(result).float()
         return result[0] if is_one else result
 
     def encode_query(self, sentences: Any, prompt_name: Optional[str] = None, **options: Any) -> Any:

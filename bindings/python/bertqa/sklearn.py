@@ -108,7 +108,9 @@ class WordCountClassifier(ClassifierMixin, _OfTexts):
         for result in self.context_.classify_batch(_texts(X)):
             found = {int(label): value for label, value in result.probabilities.items()}
             rows.append([found.get(number, 0.0) for number in range(len(self.classes_))] if found else self.prior_)
-        return numpy.array(rows, dtype=float).reshape(-1, len(self.classes_))
+        probabilities = numpy.array(rows, dtype=float).reshape(-1, len(self.classes_))
+        # The library's are float32; scikit-learn expects sums as near to 1 as those of its own.
+        return probabilities / probabilities.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> Any:
         best = self.predict_proba(X).argmax(axis=1)

@@ -81,7 +81,10 @@ final class FilterProgress {
     let length = checkpoint.output.length
     let written = try ContentHash(of: output.descriptor, outputPath, upTo: length)
     guard output.currentSize >= length, written.value == checkpoint.output.hash else {
-      throw ToolError(.input, "\(outputPath) was changed since the checkpoint: restore it, or remove the checkpoint and the output to begin again")
+      throw ToolError(
+        .input,
+        "\(outputPath) was changed since the checkpoint: restore it, or remove the checkpoint and the output to begin again"
+      )
     }
     guard checkpoint.inputsDone < settings.inputs.count else { throw mismatch("more inputs") }
     for index in 0..<checkpoint.inputsDone {

@@ -67,6 +67,7 @@ class ExtractiveReader(Component):
                     context_offset=ExtractedAnswer.Span(start, end),
                 )
             )
-        if self.no_answer if no_answer is None else no_answer:
-            answers.append(ExtractedAnswer(query=query, data=None, score=result.no_answer_probability))
+        none = ExtractedAnswer(query=query, data=None, score=result.no_answer_probability)
+        if (self.no_answer if no_answer is None else no_answer) and (least is None or none.score >= least):
+            answers.append(none)
         return {"answers": sorted(answers, key=lambda answer: -answer.score)}

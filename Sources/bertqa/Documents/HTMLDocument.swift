@@ -174,9 +174,12 @@ struct HTMLDocument {
       position = start + 1
       if rest.starts(with: "<!--".utf8) {
         position = page[start...].firstRange(of: "-->".utf8)?.upperBound ?? page.count
-      } else if rest.starts(with: "<![".utf8) {
+      } else if rest.starts(with: "<![".utf8),
+        let end = rest.dropFirst().firstIndex(where: { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }),
+        page[end] == UInt8(ascii: ">")  // else in a script
+      {
         output += page[done..<start]
-        done = rest.firstIndex(of: UInt8(ascii: ">")).map { $0 + 1 } ?? page.count
+        done = end + 1
         position = done
       }
     }

@@ -73,7 +73,7 @@ final class Mailbox {
   private func nextObject() throws(ToolError) -> MIMELibrary.Object? {
     guard let start = nextStart else { return nil }
     count += 1
-    let place = isMbox ? messageAndNext(at: start) : (start: start, next: nil)
+    let place = isMbox ? try messageAndNext(at: start) : (start: start, next: nil)
     nextStart = place.next
     let copy = try Self.copy(descriptor, shown)
     guard let message = try mime.message(copy, from: place.start, to: place.next) else {
@@ -97,13 +97,13 @@ final class Mailbox {
   // MARK: - The file
 
   /// Returns where the message after a line "From " begins, and the place of the next such line; nil for none.
-  private func messageAndNext(at marker: Int) -> (start: Int, next: Int?) {
+  private func messageAndNext(at marker: Int) throws(ToolError) -> (start: Int, next: Int?) {
     let headSize = 1 << 14
     var place = marker
     var message: Int?
     while true {
       let count = pread(descriptor, &bytes, bytes.count, off_t(place))
-      guard count > 0 else { return (message ?? place, nil) }
+      guard count >= 0 else { throw Input.error(shown, errno) }
       let isEnd = count < bytes.count
       // What begins in the last bytes is looked at in the next part.
       let end = isEnd ? count : count - headSize

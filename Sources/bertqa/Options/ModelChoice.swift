@@ -49,7 +49,8 @@ struct ModelChoice {
       let place = FilePlace(path: path)
       guard place.identity != nil else { return }
       if place.kind != S_IFDIR {
-        if depth == 0 || isFileName(place.name) { files.append(path) }
+        // The name here: the hub's cache has links to files of other names.
+        if depth == 0 || isFileName(FilePath.split(path).name) { files.append(path) }
       } else if depth < 2 {
         directories.append(path)
         for name in FileWriting.names(in: path).sorted() where name != "." && name != ".." {

@@ -51,6 +51,7 @@ def test_html(tmp_path):
             "<p><![if !supportLists]>1. <![endif]>a<!--[if mso]><b>b</b><![endif]-->c<!--[if !mso]><!-->d<!--<![endif]-->",
             "1. acd",
         ),
+        ("<script>//<![CDATA[ x = 1;</script>a<p><![CDATA[b</p>c", "a\n\n<![CDATA[b\n\nc"),
         (
             "<table><tr><td><p>Pear</p></td><td><p>2</p></td></tr><tr><td><p>a</p><p>b</p></td><td>c</td></tr></table>",
             "Pear\t2\na\n\nb\n\nc",

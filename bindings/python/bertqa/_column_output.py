@@ -23,7 +23,7 @@ def mapped(
             results.append(call(part))
         except BertQAError as error:
             if error.item is not None:
-                error.move(run.first + error.item)  # the call counts from the beginning of the part
+                error._move(run.first + error.item)  # the call counts from the beginning of the part
             raise
         run.end()
     return _assembled(column, results)

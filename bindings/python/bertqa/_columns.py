@@ -335,7 +335,7 @@ def _in_rows(rows: Sequence[int]) -> Iterator[None]:
         yield
     except BertQAError as error:
         if error.item is not None and error.item < len(rows):
-            error.move(rows[error.item])
+            error._move(rows[error.item])
         raise
 
 

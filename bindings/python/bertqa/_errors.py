@@ -30,7 +30,7 @@ class BertQAError(Exception):
             self.status = status
         self.item, self.argument = item, argument
 
-    def move(self, item: int) -> None:
+    def _move(self, item: int) -> None:
         """Changes the index of what is at fault, with which messages begin: "texts[3]: ..."."""
         self.item = item
         self.args = (re.sub(r"^(\w+)\[\d+\]", rf"\1[{item}]", self.args[0]), *self.args[1:])

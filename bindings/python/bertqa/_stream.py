@@ -43,7 +43,7 @@ def _results(
         run.begin(len(batch))
         for index, result in enumerate(call(batch) if batch else []):
             if isinstance(result, BertQAError):
-                result.move(run.first + index)
+                result._move(run.first + index)
                 if not return_exceptions:
                     raise result
             yield result

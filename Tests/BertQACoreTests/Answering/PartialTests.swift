@@ -1,24 +1,33 @@
+import Synchronization
 import Testing
 
 @testable import BertQACore
 
 /// Results of calls that were stopped.
 @Suite struct PartialTests {
-  /// Options of a call that is cancelled before the model's call number `calls` + 1.
-  private static func options(_ model: FakeModel, calls: Int, maxWindows: Int = -1) -> AnswerOptions {
-    .with {
+  /// The calls of the model that have begun.
+  private final class Calls: Sendable {
+    let begun = Mutex(0)
+  }
+
+  /// Options of a call that is cancelled before the model's call number `calls` + 1. The progress is reported before
+  /// each: the hook is polled at other times, too.
+  private static func options(calls: Int, maxWindows: Int = -1) -> AnswerOptions {
+    let made = Calls()
+    return .with {
       $0.maxSequenceLength = 24
       $0.maxWindows = maxWindows
       $0.allowsPartial = true
       $0.topK = 3
-      $0.call.cancellation = Cancellation { model.windowsPerCall.withLock { $0.count } >= calls }
+      $0.call.progress = { _, _ in made.begun.withLock { $0 += 1 } }
+      $0.call.cancellation = Cancellation { made.begun.withLock { $0 } > calls }
     }
   }
 
   @Test func theBestRanksAreReadFirst() throws {
     let model = ReadingTests.marking()
     let document = ReadingTests.document(40, [3: "left right", 33: "who left right"])
-    let result = try ReadingTests.ask("who", [document], model, Self.options(model, calls: 1))
+    let result = try ReadingTests.ask("who", [document], model, Self.options(calls: 1))
     #expect(result.windowCount == 8 && result.skippedWindowCount == 32 && result.stop == .cancelled)
     #expect(result.answers[0].windowIndex == 33)
     // As if no more had been asked for, but for the reason.
@@ -34,7 +43,7 @@ import Testing
   @Test func withoutAStopNothingChanges() throws {
     for (limit, texts) in [(-1, [3: "left right"]), (0, [9: "who"]), (11, [1: "who left right"])] {
       for stride in [nil, 4] {
-        var options = Self.options(ReadingTests.marking(), calls: .max, maxWindows: limit)
+        var options = Self.options(calls: .max, maxWindows: limit)
         options.documentStride = stride
         let document = ReadingTests.document(30, texts)
         let result = try ReadingTests.ask("who", [document, document], ReadingTests.marking(), options)
@@ -49,7 +58,7 @@ import Testing
   @Test func withoutAWindowThereAreNoAnswers() throws {
     let model = ReadingTests.marking()
     let document = ReadingTests.document(30, [3: "who left right"])
-    let result = try ReadingTests.ask("who", [document], model, Self.options(model, calls: 0))
+    let result = try ReadingTests.ask("who", [document], model, Self.options(calls: 0))
     #expect(result.answers.isEmpty && result.isImpossible && result.noAnswerProbability == 1)
     #expect(result.windowCount == 0 && result.stop == .cancelled && result.emptyInput == nil)
     var late = AnswerOptions()
@@ -64,7 +73,7 @@ import Testing
   @Test func roundsHoldTheirLogitsOnce() throws {
     let document = ReadingTests.document(400, [3: "who left right"])
     func leastBytes(_ allowsPartial: Bool) throws -> Int {
-      var options = Self.options(ReadingTests.marking(), calls: .max)
+      var options = Self.options(calls: .max)
       options.allowsPartial = allowsPartial
       var (tooFew, enough) = (0, 1 << 24)
       while enough - tooFew > 1 << 12 {
@@ -92,7 +101,7 @@ import Testing
     try withBytes(of: ["who", short, long]) { texts throws(BertQAError) in
       let items = [1, 2, 1, 2].map { QuestionItem(question: texts[0], document: .text(texts[$0])) }
       let results = try QuestionAnswerer(ReadingTests.tokenizer, model).answer(
-        items, Self.options(model, calls: 1))
+        items, Self.options(calls: 1))
       #expect(results.map(\.stop) == [.all, .cancelled, .all, .cancelled])
       #expect(results.map(\.windowCount) == [1, 8, 1, 8])
       #expect(results.allSatisfy { $0.answers.first?.score == 10 })

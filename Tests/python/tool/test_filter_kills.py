@@ -182,5 +182,5 @@ def test_an_older_checkpoint_is_right_and_a_newer_one_refused(faults, tmp_path):
         if is_right:
             assert job.written("killed") == job.written("whole")
         else:
-            assert "was changed since the checkpoint" in errors[0]
+            assert "was changed since the checkpoint: restore it" in errors[0]
             assert job.written("killed") == [out, letters]

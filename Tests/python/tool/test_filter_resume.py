@@ -152,7 +152,7 @@ def test_checkpoints_of_something_else(tmp_path):
     assert "another input" in run(*arguments, code=3)[1][0]
     source.write_bytes(RECORD * 3)
     target.write_bytes(b"short")
-    assert "out was changed since the checkpoint" in run(*arguments, code=3)[1][0]
+    assert "out was changed since the checkpoint: restore it" in run(*arguments, code=3)[1][0]
     target.write_bytes(written[0])
     for content in (
         b"bertqa filter checkpoint 1\n",

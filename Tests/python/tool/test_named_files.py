@@ -263,7 +263,7 @@ def test_no_output_is_a_dash(tmp_path):
         for option, (_, write) in outputs_of(command).items():
             if write:
                 code, errors = call([command, *write("-")], tmp_path)
-                assert (code, "cannot be standard output" in errors) == (2, True), (command, option, errors)
+                assert (code, "cannot be standard output; for a" in errors) == (2, True), (command, option, errors)
                 assert not (tmp_path / "-").exists()
 
 

@@ -3,8 +3,8 @@
 import sys
 from typing import Any, Callable, Dict, Iterable, List, Optional
 
-from ._hosts import exact
-from ._sentences import AT_ONCE, check_device, shown
+from ._hosts import check_device, exact
+from ._sentences import AT_ONCE, shown
 from ._text import check_texts, two_texts
 
 

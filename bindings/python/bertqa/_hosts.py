@@ -44,6 +44,12 @@ def exact(model: Any, **options: Any) -> Context:
     return Context(model, **{**options, "precision": "f32"})
 
 
+def check_device(device: Any) -> None:
+    """Accepts None, "cpu" and torch's device of that name."""
+    if device is not None and str(device) != "cpu":
+        raise ValueError(f"device is {device!r}, but bertqa computes on the CPU: leave it out, or pass 'cpu'")
+
+
 def scores(context: Context, query: str, texts: Sequence[str]) -> List[float]:
     """Returns a score of each text for the query: a cross-encoder's sigmoid or probability of the last label, or an
     embedding model's cosine, with the prompts of its files."""

@@ -5,7 +5,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tupl
 
 from ._call import integer
 from ._context import Context
-from ._hosts import exact
+from ._hosts import check_device, exact
 from ._text import check_texts, is_text
 
 #: Texts per call of the library.
@@ -179,12 +179,6 @@ def _cut(vectors: Iterable[Any], dimension: Optional[int], is_unit: bool) -> Ite
                 length = max(sum(value * value for value in vector) ** 0.5, 1e-12)
                 vector = type(vector)("f", (value / length for value in vector))
         yield vector
-
-
-def check_device(device: Any) -> None:
-    """Accepts None, "cpu" and torch's device of that name."""
-    if device is not None and str(device) != "cpu":
-        raise ValueError(f"device is {device!r}, but bertqa computes on the CPU: leave it out, or pass 'cpu'")
 
 
 def check_dimension(dimension: Optional[int]) -> None:

@@ -3,8 +3,7 @@
 from typing import Any, Dict, Optional, Tuple, Type
 
 from .._context import Context
-from .._hosts import exact
-from .._sentences import check_device
+from .._hosts import check_device, exact
 from ._base import Pipeline
 from ._feature_extraction import FeatureExtractionPipeline
 from ._question_answering import QuestionAnsweringPipeline

@@ -18,7 +18,7 @@ enum PartialDirectories {
 
   /// - Parameter depth: of its folders.
   private static func remove(directory: String, depth: Int) {
-    for file in FileWriting.names(in: directory) where file != "." && file != ".." {
+    for file in FileWriting.names(in: directory) {
       let path = "\(directory)/\(file)"
       if unlink(path) != 0, depth > 0 { remove(directory: path, depth: depth - 1) }
     }

@@ -138,12 +138,14 @@ struct HTMLDocument {
   /// Returns the page in UTF-8, without what browsers take for comments and libxml2 for text. libxml2 would end at the
   /// first byte that is invalid in the encoding that the page names, and read what is before the name as Latin-1.
   private static func prepared(_ page: UnsafeBufferPointer<UInt8>, isUTF8: Bool) -> [UInt8] {
-    // ISO-2022 is valid UTF-8 as well, but has escape sequences such as ESC $ B.
-    let isISO2022 = zip(page, page.dropFirst()).contains { $0 == 0x1B && $1 == UInt8(ascii: "$") }
-    let named = isUTF8 ? nil : namedEncoding(page)
+    let isValid = page.isValidUTF8
+    // ISO-2022 is valid UTF-8 as well, but has escape sequences.
+    let named = isUTF8 || isValid && !page.contains(0x1B) ? nil : namedEncoding(page)
     let text =
-      if page.isValidUTF8, !isISO2022 || named == nil { Array(page) } else {
-        (isISO2022 ? nil : WindowsCharacters.repairingUTF8(in: page))
+      if isValid {
+        if let named, named.isISO2022 { named.decoded(page).text } else { Array(page) }
+      } else {
+        WindowsCharacters.repairingUTF8(in: page)
           ?? (named ?? TextEncoding("WINDOWS-1252"))?.decoded(page).text ?? Array(page)
       }
     return withoutBogusComments(text)

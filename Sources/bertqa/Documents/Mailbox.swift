@@ -328,8 +328,7 @@ private struct MailText {
         // Any text is valid in most encodings whose characters are single bytes, but hardly any is UTF-8 by chance.
         let isMistaken =
           isUTF8 && String(decoding: known.text, as: UTF8.self).unicodeScalars.count == content.count
-        // The bytes of ISO-2022 are ASCII's.
-        let isISO2022 = content.contains(0x1B) && !content.contains { $0 >= 0x80 }
+        let isISO2022 = named.isISO2022 && !content.contains { $0 >= 0x80 }
         if isISO2022 || (known.isValid ? !isMistaken : !isUTF8) { return known.text }
       }
       if isUTF8 { return TextEncoding("UTF-8")?.decoded(content).text ?? Array(content) }

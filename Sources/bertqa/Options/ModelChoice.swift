@@ -53,7 +53,7 @@ struct ModelChoice {
         if depth == 0 || isFileName(FilePath.split(path).name) { files.append(path) }
       } else if depth < 2 {
         directories.append(path)
-        for name in FileWriting.names(in: path).sorted() where name != "." && name != ".." {
+        for name in FileWriting.names(in: path).sorted() {
           add("\(path)/\(name)", depth: depth + 1)
         }
       }

@@ -68,7 +68,10 @@ enum OptionParser {
   ) -> String {
     let known = row(for: optopt, among: rows)
     let name: String
-    if optopt > 0 && optopt < firstLongValue {
+    if optopt < 0 {
+      // A byte of a character that is not ASCII, inside this argument.
+      name = arguments[Int(optind)].map { String(cString: $0) } ?? ""
+    } else if optopt > 0 && optopt < firstLongValue {
       name = "-\(Character(Unicode.Scalar(UInt8(truncatingIfNeeded: optopt))))"
     } else if let known {
       name = known.option.spelling

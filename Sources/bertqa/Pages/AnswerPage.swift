@@ -55,12 +55,10 @@ struct AnswerPage {
     for (index, question) in questions.enumerated() {
       body += "<h2>\(HTMLText.escaped(question.bytes))</h2>\n"
       if isImpossible[index] { body += "<p class=\"faint\">The text does not seem to say.</p>\n" }
-      let ranked = lines[index].enumerated().sorted {
-        ($0.element.gap, $1.offset) > ($1.element.gap, $0.offset)
-      }
+      let ranked = lines[index].sorted { $0.gap > $1.gap }
       guard !ranked.isEmpty else { continue }
       body += "<table>\n<tr><th class=\"number\">probability</th><th>answer</th><th>document</th></tr>\n"
-      body += ranked.map(\.element.row).joined() + "</table>\n"
+      body += ranked.map(\.row).joined() + "</table>\n"
     }
     return HTMLText.page(title: "Answers", style: Self.style, body: body + documents)
   }

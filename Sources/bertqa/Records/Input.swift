@@ -1,8 +1,7 @@
 import CSystem
 import Glibc
 
-/// A file or standard input, read piece by piece. All input of the tool goes through this class. It retries
-/// after signals and waits for non-blocking descriptors.
+/// A file or standard input, read piece by piece. It retries after signals and waits for non-blocking descriptors.
 final class Input {
   /// The name in messages.
   let shown: String

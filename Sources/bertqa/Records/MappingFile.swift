@@ -60,10 +60,7 @@ final class MappingFile {
     let count = length == 0 ? 0 : (ends.firstIndex { $0.length == length } ?? -1) + 1
     let kept = count == 0 ? (length: 0, hash: ContentHash()) : ends[count - 1]
     guard kept.length == length, kept.hash.value == hash else {
-      throw ToolError(
-        .input,
-        "\(shown) was changed since the checkpoint: restore it, or remove the checkpoint and the output to begin again"
-      )
+      throw FilterCheckpoint.changed(shown)
     }
     isLonger = isLonger || length < self.length
     (self.length, self.hash) = kept

@@ -4,7 +4,7 @@ import BertQACore
 enum TextForm {
   case text
   /// UTF-16 with a byte order mark.
-  case utf16(isBigEndian: Bool)
+  case utf16
   /// The kind of data, and the remedy.
   case noText(String)
 
@@ -15,8 +15,8 @@ enum TextForm {
     let sample = UnsafeBufferPointer(rebasing: bytes.prefix(Self.sampleSize))
     if let kind = Self.known(sample, hasEncoding: false) {
       self = .noText(kind)
-    } else if let isBigEndian = Self.byteOrder(sample, isEven: bytes.count % 2 == 0) {
-      self = .utf16(isBigEndian: isBigEndian)
+    } else if Self.isUTF16(sample, isEven: bytes.count % 2 == 0) {
+      self = .utf16
     } else if let order = Self.unmarkedByteOrder(sample) {
       self = .noText(Self.unmarked(order))
     } else if Self.isBinary(sample) {
@@ -36,13 +36,13 @@ enum TextForm {
     } else if let encoding {
       // Text with a code unit of one byte has no zero bytes.
       guard encoding.unitSize == 1, sample.contains(0) else { return }
-      if Self.byteOrder(sample, isEven: true) != nil {
+      if Self.isUTF16(sample, isEven: true) {
         self = .noText("UTF-16: read it without --encoding")
       } else if let order = Self.unmarkedByteOrder(sample) {
         self = .noText(Self.unmarked(order))
       }
-    } else if let isBigEndian = Self.byteOrder(sample, isEven: true) {
-      self = .utf16(isBigEndian: isBigEndian)
+    } else if Self.isUTF16(sample, isEven: true) {
+      self = .utf16
     } else if let order = Self.unmarkedByteOrder(sample) {
       self = .noText(Self.unmarked(order))
     }
@@ -118,19 +118,13 @@ enum TextForm {
 
   // MARK: - UTF-16
 
-  /// Returns true if the high byte comes first in text with a byte order mark. Data in which lower-case ASCII
-  /// letters and spaces prevail is not UTF-16, even if it begins with the same bytes.
-  private static func byteOrder(_ sample: UnsafeBufferPointer<UInt8>, isEven: Bool) -> Bool? {
-    guard isEven, sample.count >= 2 else { return nil }
-    let isBigEndian: Bool
-    switch (sample[0], sample[1]) {
-    case (0xFE, 0xFF): isBigEndian = true
-    case (0xFF, 0xFE): isBigEndian = false
-    default: return nil
-    }
+  /// True for text with a byte order mark. Data in which lower-case ASCII letters and spaces prevail is not UTF-16,
+  /// even if it begins with the same bytes.
+  private static func isUTF16(_ sample: UnsafeBufferPointer<UInt8>, isEven: Bool) -> Bool {
+    guard isEven, sample.starts(with: [0xFE, 0xFF]) || sample.starts(with: [0xFF, 0xFE]) else { return false }
     let rest = sample.dropFirst(2)
     let words = rest.count { (0x61...0x7A).contains($0) || $0 == 0x20 }
-    return rest.contains(0) || words * 5 <= rest.count * 3 ? isBigEndian : nil
+    return rest.contains(0) || words * 5 <= rest.count * 3
   }
 
   /// Returns "LE" or "BE" for text without a mark in which every second byte is 0, as in UTF-16 of European

@@ -4,7 +4,7 @@ import Glibc
 /// The target of a path: an existing file, identified independently of its name, or an unused name in a
 /// directory.
 struct FilePlace {
-  /// True for a regular file; nil if there is no file.
+  /// nil if there is no file.
   let identity: FileIdentity?
   /// The file's type, such as S_IFREG; 0 if there is no file.
   let kind: mode_t

@@ -112,7 +112,7 @@ enum FileWriting {
       withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 1) { name in
           if let valid = String(validatingCString: name) {
-            names.append(valid)
+            if valid != ".", valid != ".." { names.append(valid) }
           } else {
             leftOut(String(cString: name))
           }

@@ -286,6 +286,7 @@ def test_options_as_getopt_long_reads_them(tmp_path):
         (["answer", "-q", WHO, "--bogus"], "unknown option '--bogus';"),
         (["answer", "-q", WHO, "--max", "3"], "option '--max' may be --max-answer-len or --max-seq-len or"),
         (["answer", "-q", WHO, "--sentense"], "unknown option '--sentense' (did you mean '--sentence'?);"),
+        (["answer", "-é"], "unknown option '-é'"), (["answer", "-hé"], "unknown option '-hé'"),
         (["answer", "-q", WHO, "--topk=3"], "unknown option '--topk=3' (did you mean '--top-k'?);"),
         (["answer", "-q", WHO, "-x"], "unknown option '-x'"),
         (["answer", "-q", WHO, "--json=yes"], "option '--json' takes no value"),

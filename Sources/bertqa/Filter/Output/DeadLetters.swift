@@ -47,10 +47,7 @@ final class DeadLetters {
     guard isRegularFile else { return }
     let found = try ContentHash(of: descriptor, shown, upTo: length)
     guard self.length >= length, found.value == expected else {
-      throw ToolError(
-        .input,
-        "\(shown) was changed since the checkpoint: restore it, or remove the checkpoint and the output to begin again"
-      )
+      throw FilterCheckpoint.changed(shown)
     }
     resumed = (length, found)
   }

@@ -59,7 +59,7 @@ struct FilterCheckpoint {
     numbers += counters.entries.map { ($0.name, UInt64($0.value)) }
     var text = "\(Self.heading)\(Self.version)\n"
     text += "path \(PlainText.of(outputPath))\ninput_path \(PlainText.of(inputPath))\n"
-    text += "header \(header.reduce(into: "") { $0 += String(Int($1) + 0x100, radix: 16).dropFirst() })\n"
+    text += "header \(HexDigits.of(header))\n"
     for (name, number) in numbers { text += "\(name) \(number)\n" }
     return text + "end \(Self.checksum(text))\n"
   }
@@ -99,7 +99,7 @@ extension FilterCheckpoint {
     }
     guard let settings = numbers["settings"], let model = numbers["model"], let input = extent("input"),
       let inputChanged = numbers["input_changed"], let inputSize = lengths["input_size"],
-      let inputPath = values["input_path"], let header = values["header"].flatMap(Self.bytes),
+      let inputPath = values["input_path"], let header = values["header"].flatMap({ HexDigits.bytes($0) }),
       let inputsDone = lengths["inputs_done"], let inputsDoneHash = numbers["inputs_done_hash"],
       let linesBefore = lengths["lines_before"], let output = extent("output"),
       let outputPath = values["path"], let deadLetterLength = lengths["dead_letter_length"],
@@ -121,19 +121,20 @@ extension FilterCheckpoint {
         + "to begin afresh")
   }
 
+  /// The error for a file that does not have what the checkpoint says that the run wrote.
+  static func changed(_ shown: String) -> ToolError {
+    ToolError(
+      .input,
+      "\(shown) was changed since the checkpoint: restore it, or remove the checkpoint and the output to begin again"
+    )
+  }
+
   /// Returns the text in front of the last line if that line has its checksum.
   private static func checked(_ bytes: [UInt8]) -> String? {
     guard bytes.last == UInt8(ascii: "\n"), let end = bytes.dropLast().lastIndex(of: UInt8(ascii: "\n"))
     else { return nil }
     let text = String(decoding: bytes[...end], as: UTF8.self)
     return bytes[(end + 1)...].elementsEqual("end \(checksum(text))\n".utf8) ? text : nil
-  }
-
-  /// Decodes two hexadecimal digits for each byte; nil for other text.
-  private static func bytes(_ hexadecimal: String) -> [UInt8]? {
-    let digits = hexadecimal.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-    guard digits.count == hexadecimal.utf8.count, digits.count % 2 == 0 else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
   }
 
   private static func checksum(_ text: String) -> UInt64 {
@@ -145,8 +146,7 @@ extension FilterCheckpoint {
 
 /// The checkpoint file of a run. It is locked as long as the run lasts.
 final class CheckpointFile {
-  let shown: String
-  private let path: String
+  let path: String
   /// The descriptor of the current file. Closing it releases the lock.
   private var descriptor: Int32
   private var size: Int
@@ -156,24 +156,23 @@ final class CheckpointFile {
 
   /// Opens or creates the file and locks it.
   init(_ name: ArgumentText) throws(ToolError) {
-    shown = name.string
     path = name.string
     var status = stat()
     while true {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
-      guard opened >= 0 else { throw FileWriting.failed(shown, errno) }
+      guard opened >= 0 else { throw FileWriting.failed(path, errno) }
       guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
         close(opened)
-        throw ToolError(.input, "\(shown) is not a regular file, which \(Option.resume.spelling) needs")
+        throw ToolError(.input, "\(path) is not a regular file, which \(Option.resume.spelling) needs")
       }
       switch FileLock.take(.whole, of: opened) {
       case .taken: break
       case .heldBy(let process):
         close(opened)
-        throw ToolError(.input, "\(shown) is in use: process \(process) is running with it")
+        throw ToolError(.input, "\(path) is in use: process \(process) is running with it")
       case .failed(let number):
         close(opened)
-        throw FileWriting.failed(shown, number)
+        throw FileWriting.failed(path, number)
       }
       // Another run may have replaced the file between opening and locking.
       if FileIdentity(descriptor: opened) == FileIdentity(path: path) {
@@ -191,12 +190,12 @@ final class CheckpointFile {
   /// Returns nil if there is no checkpoint yet.
   func read() throws(ToolError) -> FilterCheckpoint? {
     if isEmpty { return nil }
-    guard size <= 1 << 28 else { throw FilterCheckpoint.invalid(shown) }
+    guard size <= 1 << 28 else { throw FilterCheckpoint.invalid(path) }
     var bytes = [UInt8](repeating: 0, count: size)
     guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else {
-      throw FilterCheckpoint.invalid(shown)
+      throw FilterCheckpoint.invalid(path)
     }
-    return try FilterCheckpoint(text: bytes, shown: shown)
+    return try FilterCheckpoint(text: bytes, shown: path)
   }
 
   /// Replaces the checkpoint atomically and durably. The new file is already locked when others can open it.

@@ -59,14 +59,14 @@ final class FilterProgress {
       guard output.currentSize == 0 else {
         throw ToolError(
           .input,
-          "\(outputPath) is not empty, but \(file.shown) has no checkpoint of it: remove \(outputPath), or "
+          "\(outputPath) is not empty, but \(file.path) has no checkpoint of it: remove \(outputPath), or "
             + "name its checkpoint")
       }
       return nil
     }
     func mismatch(_ what: String) -> ToolError {
       ToolError(
-        .input, "\(file.shown) is the checkpoint of \(what): remove it and the output to begin afresh")
+        .input, "\(file.path) is the checkpoint of \(what): remove it and the output to begin afresh")
     }
     guard checkpoint.settings == settingsHash else {
       throw mismatch("a run with other arguments, or of another version or instruction set")
@@ -81,10 +81,7 @@ final class FilterProgress {
     let length = checkpoint.output.length
     let written = try ContentHash(of: output.descriptor, outputPath, upTo: length)
     guard output.currentSize >= length, written.value == checkpoint.output.hash else {
-      throw ToolError(
-        .input,
-        "\(outputPath) was changed since the checkpoint: restore it, or remove the checkpoint and the output to begin again"
-      )
+      throw FilterCheckpoint.changed(outputPath)
     }
     guard checkpoint.inputsDone < settings.inputs.count else { throw mismatch("more inputs") }
     for index in 0..<checkpoint.inputsDone {

@@ -46,6 +46,8 @@ struct TextEncoding: Equatable {
   }
 
   var isUTF8: Bool { plainName == "UTF8" }
+  /// True for an encoding whose bytes are ASCII's, and whose escape sequences say what they mean.
+  var isISO2022: Bool { plainName.hasPrefix("ISO2022") }
 
   /// Returns this encoding with a definite byte order. If the name leaves it open, the byte order mark
   /// decides; without a mark the order is little-endian.
@@ -99,7 +101,7 @@ struct TextEncoding: Equatable {
       return false
     }
     // There, ASCII's bytes are invalid only in pairs.
-    let isISO2022 = plainName.hasPrefix("ISO2022")
+    let isISO2022 = isISO2022
     var isValid = true
     var output: [UInt8] = []
     var text = bytes.dropFirst(encoding.hasMark ? encoding.mark?.count ?? 0 : 0)

@@ -29,11 +29,8 @@ struct AnswerRanking {
   /// Prints the lines added since the last call.
   mutating func write(to output: Output) throws(ToolError) {
     for index in lines.indices {
-      let ranked = lines[index].enumerated().sorted {
-        ($0.element.gap, $1.offset) > ($1.element.gap, $0.offset)
-      }
+      for line in lines[index].sorted(by: { $0.gap > $1.gap }) { output.write(line.bytes) }
       lines[index] = []
-      for line in ranked { output.write(line.element.bytes) }
     }
     try output.flush()
   }

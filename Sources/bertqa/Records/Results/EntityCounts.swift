@@ -40,17 +40,13 @@ struct EntityCounts {
 
   /// A name without white space, and the value, of each count.
   var entries: [(name: String, value: Int)] {
-    sorted.map { label, count in
-      let digits = label.utf8.map { String(Int($0) + 0x100, radix: 16).dropFirst() }
-      return (Self.prefix + digits.joined(), count)
-    }
+    sorted.map { label, count in (Self.prefix + HexDigits.of(label.utf8), count) }
   }
 
   /// Restores the counts from `entries`, which may have others.
   init(_ entries: [String: Int]) {
     for (name, count) in entries where name.hasPrefix(Self.prefix) {
-      let digits = name.dropFirst(Self.prefix.count).compactMap(\.hexDigitValue)
-      let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+      guard let bytes = HexDigits.bytes(name.dropFirst(Self.prefix.count)) else { continue }
       counts[ExactString(String(decoding: bytes, as: UTF8.self)), default: 0] += count
     }
   }

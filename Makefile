@@ -16,6 +16,8 @@ library := libbertqa.so.$(abi).$(call number,VERSION_MINOR).$(call number,VERSIO
 
 # build/ stages everything in its installed layout; programs, tests and examples use it there.
 stage   := $(CURDIR)/build
+$(if $(word 2,x$(CURDIR)$(DESTDIR)$(PREFIX)$(LIBDIR)$(TMPDIR)),$(error paths with spaces are not supported))
+$(if $(filter-out /%,$(PREFIX) $(LIBDIR)),$(error PREFIX and LIBDIR must begin with /; DESTDIR can be relative))
 venv    := .venv
 # The binaries do not contain the path of this directory: `make reproducible` compares two builds.
 swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath $(SWIFT_OPTIONS) \
@@ -46,6 +48,7 @@ all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
 	$(swift_build) --product bertqa-cli
 	@$(MAKE) --no-print-directory -s install-files PREFIX=$(stage) LIBDIR=$(stage)/lib DESTDIR=
+	@$(SWIFT) --version > $(stage)/swift-version 2> /dev/null # for Scripts/sbom.py
 
 # Comments of the form "##@ GROUP" begin a group of the list.
 help: ## list the targets
@@ -57,13 +60,13 @@ demo: all ## answer Apple's example, then questions about a document of several 
 install: all ## install under DESTDIR PREFIX: library, headers, tool, default models, man page
 	@$(MAKE) --no-print-directory install-files
 
-uninstall: ## remove the files that `make install` with the same variables installs
-	@list=$$(mktemp -d) && trap 'rm -rf "$$list"' EXIT && \
-	  $(MAKE) --no-print-directory -s install-files DESTDIR="$$list" \
-	    from_library="$(DESTDIR)$(LIBDIR)/$(library)" from_tool="$(DESTDIR)$(PREFIX)/bin/bertqa" && \
-	  (cd "$$list" && find . ! -type d -print0) | (cd "$(DESTDIR)/" && xargs -0 rm -f) && \
-	  (cd "$$list" && find . -depth -type d -path '*/bertqa*' -print0) | \
-	    (cd "$(DESTDIR)/" && xargs -0 rmdir --ignore-fail-on-non-empty)
+uninstall: ## remove what `make install` with the same variables installs
+	rm -f $(DESTDIR)$(LIBDIR)/libbertqa.so* $(DESTDIR)$(LIBDIR)/pkgconfig/bertqa.pc $(DESTDIR)$(PREFIX)/bin/bertqa \
+	  $(DESTDIR)$(PREFIX)/include/bertqa.h $(DESTDIR)$(PREFIX)/include/bertqa_experimental.h \
+	  $(share)/man/man1/bertqa.1 $(share)/bash-completion/completions/bertqa $(share)/zsh/site-functions/_bertqa \
+	  $(share)/fish/vendor_completions.d/bertqa.fish
+	rm -rf $(DESTDIR)$(LIBDIR)/cmake/bertqa $(share)/doc/bertqa $(patsubst %,$(share)/bertqa/%,$(wildcard models/*))
+	! [ -d $(share)/bertqa ] || rmdir --ignore-fail-on-non-empty $(share)/bertqa/models $(share)/bertqa
 
 clean: ## remove the build's files
 	rm -rf .build build $(venv) $(bench_venv)
@@ -255,17 +258,17 @@ models-large: ## the wheel and a tarball of qa-large, which training/README.md m
 	Scripts/models-large.sh $(QA_LARGE) build $(PYTHON) $(WHEEL_OPTIONS)
 
 static: all ## a static library with Swift's runtime, for C and C++ programs: build/libbertqa.a
-	Scripts/static.sh $(products) build/libbertqa.a $(or $(SWIFTC),swiftc)
+	Scripts/static.sh $(products) build/libbertqa.a $(SWIFT)c
 
-dist-binary: all sqlite ## tarball, deb and wheel for each architecture built here, with their SHA256SUMS
+dist-binary: all sqlite ## tarball, deb, wheel and bill of materials for each architecture built here, the sources, SHA256SUMS
 	Scripts/dist-binary.sh build $(PYTHON) $(WHEEL_OPTIONS)
 
 test-packages: all ## install the results of dist-binary on bare Debian 12 and 13 (as root; downloads 2 x 60 MB once)
 	$(MAKE) --no-print-directory -o all dist-binary
 	Tests/packages/run.sh build
 
-sbom: all ## a software bill of materials as SPDX: build/libbertqa-*.spdx.json
-	$(PYTHON) Scripts/sbom.py $(stage) build $(or $(SWIFTC),swiftc)
+sbom: all ## a software bill of materials as SPDX: build/libbertqa-*-linux-*.spdx.json
+	$(PYTHON) Scripts/sbom.py $(stage) build
 
 dist: ## a tarball of the sources: build/libbertqa-*.tar.gz
 	Scripts/dist.sh build
@@ -300,13 +303,11 @@ install-files:
 	Scripts/install-binary.sh $(from_library) $(DESTDIR)$(LIBDIR)/$(library)
 	ln -sf $(library) $(DESTDIR)$(LIBDIR)/libbertqa.so.$(abi)
 	ln -sf libbertqa.so.$(abi) $(DESTDIR)$(LIBDIR)/libbertqa.so
-	$(substitute) packaging/bertqa.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/bertqa.pc
-	$(substitute) packaging/bertqaConfig.cmake.in > $(DESTDIR)$(LIBDIR)/cmake/bertqa/bertqaConfig.cmake
-	$(substitute) packaging/bertqaConfigVersion.cmake.in \
-	  > $(DESTDIR)$(LIBDIR)/cmake/bertqa/bertqaConfigVersion.cmake
+	umask 022; for path in pkgconfig/bertqa.pc cmake/bertqa/bertqaConfig.cmake cmake/bertqa/bertqaConfigVersion.cmake; do \
+	  $(substitute) packaging/$$(basename $$path).in > $(DESTDIR)$(LIBDIR)/$$path; done
 	install -m 644 $(header) include/bertqa_experimental.h $(DESTDIR)$(PREFIX)/include/
 	Scripts/install-binary.sh $(from_tool) $(DESTDIR)$(PREFIX)/bin/bertqa
-	install -m 644 docs/man/*.1 $(share)/man/man1/
+	install -m 644 docs/man/bertqa.1 $(share)/man/man1/
 	Scripts/install-documents.sh $(share)/doc/bertqa $(DESTDIR)$(PREFIX)/include $(share)/bertqa/models
 	install -m 644 packaging/completions/bertqa.bash $(share)/bash-completion/completions/bertqa
 	install -m 644 packaging/completions/bertqa.zsh $(share)/zsh/site-functions/_bertqa

@@ -27,7 +27,8 @@ for config in /usr/lib/postgresql/*/bin/pg_config; do
   mv "$module" "$work/bertqa.so"
   Scripts/install-binary.sh "$work/bertqa.so" "$module"
   chmod 644 "$module"
-  install -m 644 packaging/debian/copyright "$root/usr/share/doc/$package/"
+  # Without the parts that only the package bertqa has.
+  sed '/^Comment/,$d' packaging/debian/copyright > "$root/usr/share/doc/$package/copyright"
   SERVER=$server Scripts/deb-build.sh "$root" packaging/debian/control-postgresql.in "$output" "$module"
   made=yes
 done

@@ -21,6 +21,7 @@ fi
 mkdir -p "$(dirname "$root")"
 partial=$(mktemp -d "$root.partial.XXXXXX")
 trap 'rm -rf "$partial"' EXIT
+trap 'exit 1' HUP INT TERM
 # shellcheck disable=SC2086 # none, or one word
 debootstrap --variant=minbase --arch="$architecture" "$suite" "$partial" ${DEBIAN_MIRROR:-}
 # Answer questions with their defaults: Debian's Swift asks if it may own /usr/bin/swift.

@@ -10,5 +10,6 @@ mkdir -p "$sources"
 find "$sources" -mindepth 1 -maxdepth 1 ! -name .build -exec rm -rf {} +
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+trap 'exit 1' HUP INT TERM
 tar -xf "$(Scripts/dist.sh "$out")" -C "$sources" --strip-components=1
 echo "$sources"

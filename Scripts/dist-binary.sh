@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes everything that can be used without a toolchain, for every staged architecture: tarball, wheels,
-# Debian packages, and their SHA256SUMS.
+# Makes everything that is published: for every staged architecture a tarball, wheels, Debian packages and the bill of
+# materials, then the tarball of the sources, and their SHA256SUMS.
 # usage: dist-binary.sh OUTPUT_DIRECTORY PYTHON [OPTION_OF_PIP_WHEEL]...
 # Environment: BERTQA_PREFIX, this machine's staged tree; `make sqlite` stages into build. Trees of other
 # architectures are in its subdirectory build/cross/ARCHITECTURE.
@@ -10,7 +10,7 @@ shift
 cd "$(dirname "$0")/.."
 own=$(realpath "${BERTQA_PREFIX:-build}")
 mkdir -p "$output"
-rm -f "$output"/libbertqa-*-linux-*.tar.gz "$output"/bertqa-*.whl "$output"/bertqa_models-*.whl \
+rm -f "$output"/libbertqa-*.tar.gz "$output"/libbertqa-*.spdx.json "$output"/bertqa-*.whl "$output"/bertqa_models-*.whl \
   "$output"/*.deb "$output/SHA256SUMS"
 
 made=
@@ -22,8 +22,10 @@ for stage in "$own" "$own"/cross/*/; do
   Scripts/wheel.sh "$output" "$@"
   Scripts/deb.sh "$output"
   Scripts/deb-postgresql.sh "$output"
+  SOURCE_DATE_EPOCH=$(Scripts/source-date.sh) "$1" Scripts/sbom.py "$stage" "$output"
 done
-(cd "$output" && LC_ALL=C sha256sum libbertqa-*-linux-*.tar.gz bertqa-*.whl bertqa_models-*.whl \
+Scripts/dist.sh "$output"
+(cd "$output" && LC_ALL=C sha256sum libbertqa-*.tar.gz libbertqa-*.spdx.json bertqa-*.whl bertqa_models-*.whl \
   *.deb > SHA256SUMS)
 echo "$output/SHA256SUMS"
 for machine in x86_64 aarch64; do

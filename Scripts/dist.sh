@@ -9,8 +9,9 @@ number() { sed -n "s/^#define BERTQA_VERSION_$1 //p" include/bertqa.h; }
 name=libbertqa-$(number MAJOR).$(number MINOR).$(number PATCH)
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
+trap 'exit 1' HUP INT TERM
 
-if git rev-parse --show-prefix > "$list" 2> /dev/null && [ "$(cat "$list")" = "" ]; then
+if [ -e .git ]; then
   git ls-files -z > "$list"
 else
   set -- -name .git

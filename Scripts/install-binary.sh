@@ -13,10 +13,14 @@ set -eu
 architecture=$("$(dirname "$0")/architecture.sh" "$1")
 strip=strip
 [ "$architecture" = "$(uname -m)" ] || strip=$architecture-linux-gnu-strip
-install -m 755 -s --strip-program="$strip" "$1" "$2"
+file=$2.new # an interrupted run leaves no half of a binary at its place
+install -m 755 -s --strip-program="$strip" "$1" "$file"
+# Not in a pipe, so that a failure ends the script.
+sections=$(readelf --section-headers --wide "$file")
+symbols=$(readelf --dyn-syms --wide "$file")
 
-place() { # place SECTION FILE: prints its file offset and size in hexadecimal, or nothing if absent
-  readelf --section-headers --wide "$2" |
+place() { # place SECTION: prints its file offset and size in hexadecimal, or nothing if absent
+  echo "$sections" |
     sed -n "s/.* $(echo "$1" | sed 's/\./\\./g') *[A-Z_0-9]* *[0-9a-f]* \([0-9a-f]*\) \([0-9a-f]*\) .*/0x\1 0x\2/p"
 }
 
@@ -24,18 +28,18 @@ put() { # put OFFSET SIZE: copies from standard input
   dd of="$file" bs=1 seek=$(($1)) count=$(($2)) conv=notrunc status=none
 }
 
-file=$2
+to=$2
 # shellcheck disable=SC2046 # two words
-set -- $(place .dynsym "$file")
+set -- $(place .dynsym)
 # The visibility is in the byte at 5 of a symbol's 24.
-for symbol in $([ $# = 0 ] || readelf --dyn-syms --wide "$file" | sed -n 's/^ *\([0-9]*\):.* PROTECTED .*/\1/p'); do
+for symbol in $([ $# = 0 ] || echo "$symbols" | sed -n 's/^ *\([0-9]*\):.* PROTECTED .*/\1/p'); do
   printf '\0' | put $(($1 + 24 * symbol + 5)) 1
 done
 # shellcheck disable=SC2046 # two words
-set -- $(place .swift_modhash "$file")
+set -- $(place .swift_modhash)
 [ $# = 0 ] || put "$1" "$2" < /dev/zero
 # shellcheck disable=SC2046
-set -- $(place .note.gnu.build-id "$file")
+set -- $(place .note.gnu.build-id)
 if [ $# != 0 ]; then
   # After the note's header of 16 bytes.
   id=$(($1 + 16))
@@ -46,3 +50,4 @@ if [ $# != 0 ]; then
     printf "\\$(printf '%03o' "0x$byte")"
   done | put $id $size
 fi
+mv "$file" "$to"

@@ -3,19 +3,21 @@
 # work. Files that are installed elsewhere (the headers and the models) become links.
 # usage: install-documents.sh DIRECTORY INCLUDE_DIRECTORY MODELS_DIRECTORY
 set -eu
+umask 022
 directory=$(realpath -m "$1")
 include=$(realpath -m "$2")
 models=$(realpath -m "$3")
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 
 links() { # links DOCUMENT: the linked files and directories, from here
   grep -o ']([^)]*)' "$1" | sed -e 's/^](//' -e 's/)$//' -e 's/#.*//' -e '/:/d' -e '/^$/d' |
     (cd "$(dirname "$1")" && xargs -r realpath -ms) | xargs -r realpath -ms --relative-to=.
 }
 
-ls LICENSE README.md CHANGELOG.md SECURITY.md docs/*.md > "$work/new"
+ls LICENSE NOTICE README.md CHANGELOG.md SECURITY.md docs/*.md > "$work/new"
 : > "$work/all"
 while [ -s "$work/new" ]; do
   cat "$work/new" >> "$work/all"

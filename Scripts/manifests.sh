@@ -6,6 +6,7 @@ set -eu
 cd "$(dirname "$0")/../models"
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT
+trap 'exit 1' HUP INT TERM
 failures=0
 for model in */; do
   model=${model%/}

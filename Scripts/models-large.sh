@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.."
 test -f "$model/config.json" || { echo "$0: $model has no config.json: is it a model by training/finetune_qa.py?" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 name=share/bertqa/models/qa-large
 mkdir -p "$output" "$work/$name"
 cp -RL "$model/." "$work/$name/"

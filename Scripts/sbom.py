@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the contents of a build as SPDX 2.3 in JSON: library, tool, linked components, and default models.
 
-usage: Scripts/sbom.py PREFIX OUTPUT_DIRECTORY [SWIFTC]
-PREFIX: the tree that `make` stages. The file, libbertqa-VERSION.spdx.json, is reproducible; its time is
+usage: Scripts/sbom.py PREFIX OUTPUT_DIRECTORY
+PREFIX: the tree that `make` stages. The file, libbertqa-VERSION-linux-MACHINE.spdx.json, is reproducible; its time is
 $SOURCE_DATE_EPOCH.
 """
 
@@ -140,6 +140,18 @@ def system_licence(library):
     raise SystemExit(f"sbom.py: {library}: add its licence to SYSTEM_LICENCES")
 
 
+#: What the library has tables of (NOTICE).
+DATA = [
+    (
+        "libphonenumber",
+        re.search(r'PINNED = "(.*)"', (ROOT / "Scripts" / "generate-phone-plans.py").read_text())[1],
+        "Apache-2.0",
+        "The numbering plans of regions.",
+    ),
+    ("unicode-character-database", "any", "Unicode-3.0", "Properties of characters."),
+]
+
+
 def loaded_by_tool():
     """Returns the names of the libraries that the tool opens at run time. The binary does not contain all of them:
     Swift's compiler turns short strings into numbers in its code."""
@@ -147,19 +159,18 @@ def loaded_by_tool():
     return sorted({name for path in sources for name in re.findall(r'"(lib[\w.+-]+\.so\.\d+)"', path.read_text())})
 
 
-def made(prefix, swiftc):
+def made(prefix):
     document = Document()
     number = version(prefix)
     main = document.add_package(
         "libbertqa", number, "Apache-2.0", "LIBRARY",
         # The files to run and compile against. The rest is documentation or contains installation paths.
-        [file for file in regular_files(prefix) if re.match(r"bin/|include/|lib/libbertqa\.so", file[0])],
-        summary="The library, the tool bertqa and the headers.",
+        [file for file in regular_files(prefix) if re.match(r"bin/|include/|lib/.*\.so", file[0])],
+        summary="The library, the tool bertqa, the extension of SQLite and the headers.",
     )  # fmt: skip
     document.relate("SPDXRef-DOCUMENT", "DESCRIBES", main)
 
-    compiler = subprocess.run([swiftc, "--version"], check=True, capture_output=True, text=True).stdout
-    swift = re.search(r"Swift version (\S+)", compiler)[1]
+    swift = re.search(r"Swift version (\S+)", (prefix / "swift-version").read_text())[1]
     runtime = document.add_package(
         "swift-runtime", swift, "Apache-2.0 WITH Swift-exception", "LIBRARY",
         summary="Swift's standard library and runtime: libswiftCore and what it links, with parts of LLVM's support library.",
@@ -177,6 +188,10 @@ def made(prefix, swiftc):
         summary="The compilers swiftc and clang.",
     )  # fmt: skip
     document.relate(tools, "BUILD_TOOL_OF", main)
+
+    for name, release, licence, summary in DATA:
+        data = document.add_package(name, release, licence, "SOURCE", summary=summary)
+        document.relate(main, "CONTAINS", data)
 
     libraries = {}
     for binary in prefix / "lib" / "libbertqa.so.1", prefix / "bin" / "bertqa":
@@ -210,7 +225,13 @@ def made(prefix, swiftc):
         document.relate(main, "DEPENDS_ON", package)
 
     contents = {"packages": document.packages, "files": document.files, "relationships": document.relationships}
-    name = f"libbertqa-{number}"
+    machine = subprocess.run(
+        [ROOT / "Scripts" / "architecture.sh", prefix / "bin" / "bertqa"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    name = f"libbertqa-{number}-linux-{machine}"
     # One namespace for each content, without a host name.
     namespace = uuid.uuid5(uuid.NAMESPACE_OID, json.dumps(contents, sort_keys=True))
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
@@ -228,7 +249,7 @@ def made(prefix, swiftc):
 
 def main():
     prefix, output = map(pathlib.Path, sys.argv[1:3])
-    name, document = made(prefix, sys.argv[3] if len(sys.argv) > 3 else "swiftc")
+    name, document = made(prefix)
     path = output / f"{name}.spdx.json"
     path.write_text(json.dumps(document, indent=1) + "\n")
     print(path)

@@ -60,7 +60,7 @@ if [ "$(id -u)" = 0 ]; then
   need chromium chromium
 fi
 if [ -n "$missing" ]; then
-  if [ "$(id -u)" = 0 ]; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
     apt-get update -q
     # shellcheck disable=SC2086 # a list of packages
     DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $missing

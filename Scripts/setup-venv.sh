@@ -7,7 +7,7 @@ python=$2
 cd "$(dirname "$0")/.."
 
 install() { # install REQUIREMENTS MARK: unless already installed
-  if ! cmp -s "$1" "$venv/$2"; then
+  if ! cmp -s "$1" "$venv/$2" || ! "$venv/bin/python" -c ''; then
     "$python" -m venv "$venv"
     "$venv/bin/pip" install -q --disable-pip-version-check -r "$1"
     cp "$1" "$venv/$2"

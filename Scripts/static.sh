@@ -12,6 +12,7 @@ output=$2
 shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 list=$products/bertqa.product/Objects.LinkFileList
 architecture=$("$(dirname "$0")/architecture.sh" "$products/libbertqa.so")
 prefix=

@@ -19,11 +19,11 @@ depends=$(Scripts/dependencies.sh "$root/bin/bertqa" "$root"/lib/*.so)
 glibc=$(echo "$depends" | sed -n 's/.*libc6 (>= 2\.\([0-9]*\)).*/\1/p')
 sed -e "s/@VERSION@/$version/" -e "s/@MACHINE@/$machine/" -e "s/@GLIBC@/$glibc/" -e "s/@MAJOR@/$(number VERSION_MAJOR)/" \
   -e "s/@MINOR@/$(number VERSION_MINOR)/" packaging/README.in > "$root/README"
-cp LICENSE "$root/"
+cp LICENSE NOTICE "$root/"
 
 mkdir -p "$output"
 # Sort by name and use one time stamp, none in gzip's header.
-tar -C "$work" -cf "$work/$name.tar" --sort=name --format=gnu --mtime="@$(Scripts/source-date.sh)" \
+tar -C "$work" -cf "$work/$name.tar" --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" \
   --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX "$name"
 gzip -n "$work/$name.tar"
 mv "$work/$name.tar.gz" "$output/"

@@ -5,13 +5,10 @@
 # Environment: BERTQA_PREFIX, the staged tree; `make` stages into build.
 set -eu
 umask 022
-output=$(realpath -m "$1")
+. "$(dirname "$0")/staged.sh"
 python=$2
 shift 2
-cd "$(dirname "$0")/.."
-export BERTQA_PREFIX="${BERTQA_PREFIX:-$PWD/build}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+export BERTQA_PREFIX="$stage"
 # Build from copies, as setuptools leaves intermediate files next to the sources.
 for source in bindings/python packaging/python-models; do
   copy=$work/$(basename "$source")
@@ -20,7 +17,6 @@ for source in bindings/python packaging/python-models; do
 done
 chmod -R u=rwX,go=rX "$work"
 mkdir -p "$output"
-machine=$(Scripts/architecture.sh "$BERTQA_PREFIX/bin/bertqa")
 rm -f "$output"/bertqa-*_"$machine".whl "$output"/bertqa_models-*.whl
 "$python" -m pip wheel -q --disable-pip-version-check --no-deps --wheel-dir "$output" "$@" "$work"/*
 ls "$output"/bertqa-*_"$machine".whl "$output"/bertqa_models-*.whl

@@ -39,4 +39,8 @@ else
   skipped="${skipped}format of Python: needs ruff (make setup)
 "
 fi
+# Scripts can be run by their names.
+plain=$(find Benchmarks Scripts Tests examples training ! -perm -u+x \( -name '*.sh' -o -name '*.py' \) \
+  -exec awk 'FNR == 1 && /^#!/ { print FILENAME }' {} +)
+[ -z "$plain" ] || { echo "not executable: $plain" >&2; exit 1; }
 printf '%s' "$skipped" | Tests/skipped.sh format

@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 python=$(command -v "$1")
 work=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP:-}" ] || trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 unset MAKEFLAGS MFLAGS SOURCE_DATE_EPOCH BERTQA_PREFIX
 first=$work/first
 second=$work/another/place/with-a-longer-path

@@ -5,6 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+trap 'exit 1' HUP INT TERM
 
 # sh has no pipefail: the status goes through a file.
 { "${SWIFT:-swift}" test "$@" 2>&1 && echo 0 > "$out/status" || echo $? > "$out/status"; } | tee "$out/log"

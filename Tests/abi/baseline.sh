@@ -11,6 +11,7 @@ fi
 output=${1%.abi}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 "${PYTHON:-python3}" "$here/shim.py" "$header" "$work/shim.c" "$work/shim.suppr"
 (cd "$work" && "${CC:-cc}" -g -w -shared -fPIC -o shim.so shim.c) # no path of this machine
 abidw --type-id-style hash --no-corpus-path --no-comp-dir-path --no-show-locs --no-architecture "$work/shim.so" > "$output.abi"

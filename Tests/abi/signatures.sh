@@ -13,6 +13,7 @@ if [ ! -e "$modules/libbertqa.swiftmodule" ]; then
 fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+trap 'exit 1' HUP INT TERM
 
 # The linker's name is the function's name, by which the header's declaration is found.
 grep -rhA 1 '@_cdecl' Sources/libbertqa | tr '\n' ' ' | grep -oE '@_cdecl\("[a-z0-9_]+"\) public func [a-z0-9_]+' |

@@ -5,6 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+trap 'exit 1' HUP INT TERM
 
 build() { # compiler flags...: the test as $out/kernels_test
   # shellcheck disable=SC2046 # one word a file

@@ -10,6 +10,7 @@ export BERTQA_PREFIX="${BERTQA_PREFIX:-$PWD/build}"
 command -v callgrind_annotate > /dev/null || { echo "linear: needs valgrind" | Tests/skipped.sh linear; exit 0; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+trap 'exit 1' HUP INT TERM
 fixtures=$PWD/Tests/BertQACoreTests/Fixtures
 for program in linear linear_models; do
   Tests/c/valgrind/build.sh $program "$out"

@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../.."
 prefix=${BERTQA_PREFIX:-$PWD/build}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+trap 'exit 1' HUP INT TERM
 "${CC:-cc}" -std=gnu99 -O1 -g -Wall -Wextra -Werror -I"$prefix/include" -o "$out/million" Tests/c/million.c \
   -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lbertqa -pthread -lm
 "${CC:-cc}" -std=gnu99 -O1 -g -Wall -Wextra -Werror -shared -fPIC -o "$out/unchecked.so" Tests/c/unchecked.c -ldl

@@ -16,6 +16,7 @@ flags=$(pkg-config --cflags --libs bertqa)
 strict="-Wall -Wextra -Werror -pedantic"
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+trap 'exit 1' HUP INT TERM
 failures=0
 
 run() { # run NAME COMMAND...: one line for a success, all output for a failure

@@ -7,6 +7,7 @@ prefix=${BERTQA_PREFIX:-$PWD/build}
 processes=${PROCESSES:-4}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+trap 'exit 1' HUP INT TERM
 "${CC:-cc}" -std=gnu99 -O1 -g -Wall -Wextra -Werror -I"$prefix/include" -o "$out/soak" Tests/c/soak.c \
   -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lbertqa -pthread -lm
 running=

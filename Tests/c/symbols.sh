@@ -8,6 +8,7 @@ here=$(dirname "$0")
 library=$prefix/lib/libbertqa.so
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+trap 'exit 1' HUP INT TERM
 status=0
 fail() {
   echo "symbols.sh: $*" >&2

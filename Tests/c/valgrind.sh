@@ -8,6 +8,7 @@ export BERTQA_PREFIX="${BERTQA_PREFIX:-$PWD/build}"
 command -v valgrind > /dev/null || { echo "memcheck: needs valgrind" | Tests/skipped.sh memcheck; exit 0; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+trap 'exit 1' HUP INT TERM
 Tests/c/valgrind/build.sh answer "$out"
 export LD_LIBRARY_PATH="$out"
 fixtures=Tests/BertQACoreTests/Fixtures

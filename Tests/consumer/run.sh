@@ -6,6 +6,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 # A dependent package builds without the Makefile's options.
 unset BERTQA_KERNEL_FLAGS
 repository=$work/libbertqa

@@ -112,6 +112,7 @@ replay() {
   prefix=${BERTQA_PREFIX:-$PWD/build}
   programs=$(mktemp -d)
   trap 'rm -rf "$programs"' EXIT
+  trap 'exit 1' HUP INT TERM
   for target in $c_targets; do
     "${CC:-cc}" -std=gnu99 -O1 -g -Wall -Wextra -Werror -DFIXTURES="\"$fixtures\"" -I"$prefix/include" \
       "$here/replay.c" "$here/$target.c" -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -Wl,-z,lazy -lbertqa -lm -pthread \

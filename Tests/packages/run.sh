@@ -26,6 +26,7 @@ make_root() { # make_root SUITE ARCHITECTURE DIRECTORY: Debian's minimum, and Py
 found=
 copy=
 trap '[ -z "$copy" ] || rm -rf "$copy"' EXIT
+trap 'exit 1' HUP INT TERM
 missing=
 for machine in x86_64 aarch64; do
   case $machine in x86_64) architecture=amd64 ;; aarch64) architecture=arm64 ;; esac

@@ -5,6 +5,7 @@ cd "$(dirname "$0")/../../.."
 prefix=${BERTQA_PREFIX:-$PWD/build}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+trap 'exit 1' HUP INT TERM
 "${CC:-cc}" -std=gnu99 -O1 -g -Wall -Wextra -Werror -fPIC -shared -o "$out/faults.so" Tests/c/faults/faults.c -ldl
 "${CC:-cc}" -std=gnu99 -O1 -g -Wall -Wextra -Werror -I"$prefix/include" -o "$out/faults_test" \
   Tests/c/faults/faults_test.c -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lbertqa -pthread -lm -ldl

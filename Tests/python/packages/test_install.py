@@ -35,7 +35,10 @@ def test_layout(installed):
         prefix / "include/bertqa_experimental.h",
         *(prefix / "share/man/man1" / page.name for page in (ROOT / "docs/man").glob("*.1")),
         *(prefix / "share/doc/bertqa/docs" / page.name for page in (ROOT / "docs").glob("*.md")),
-        *(prefix / "share/doc/bertqa" / name for name in ("LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md")),
+        *(
+            prefix / "share/doc/bertqa" / name
+            for name in ("LICENSE", "NOTICE", "README.md", "CHANGELOG.md", "SECURITY.md")
+        ),
         prefix / "share/bash-completion/completions/bertqa",
         prefix / "share/zsh/site-functions/_bertqa",
         prefix / "share/fish/vendor_completions.d/bertqa.fish",
@@ -66,8 +69,40 @@ def test_uninstall_leaves_what_it_did_not_install(tmp_path):
     other.write_text("{}")
     # From any directory; the build may be gone.
     make("uninstall", "/usr", os.path.relpath(tmp_path, ROOT), products="/nonexistent")
+    make("uninstall", "/usr", tmp_path)  # again
     assert files(tmp_path) == {other.relative_to(tmp_path)}
     assert (tmp_path / "usr/bin").is_dir() and not (tmp_path / "usr/lib/cmake/bertqa").exists()
+
+
+def test_uninstall_of_another_version(tmp_path):
+    make("install", "/usr", tmp_path)
+    make("uninstall", "/usr", tmp_path, version="9.8.7", library="libbertqa.so.1.8.7")
+    assert files(tmp_path) == set()
+
+
+def test_all_can_read_what_root_installs(tmp_path):
+    before = os.umask(0o077)
+    try:
+        make("install", "/opt/qa", tmp_path)
+    finally:
+        os.umask(before)
+    top = tmp_path / "opt"
+    private = [path for path in top.rglob("*") if not path.is_symlink() and path.stat().st_mode & 0o044 != 0o044]
+    assert private == []
+
+
+@pytest.mark.parametrize(
+    "variables, complaint",
+    [
+        (["DESTDIR=a b"], "paths with spaces are not supported"),
+        (["PREFIX=out"], "PREFIX and LIBDIR must begin with /"),
+        (["LIBDIR=lib"], "PREFIX and LIBDIR must begin with /"),
+    ],
+)
+def test_paths_that_make_refuses(variables, complaint):
+    for target in "install-files", "uninstall":
+        done = subprocess.run(["make", target, *variables], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 2 and complaint in done.stderr
 
 
 def test_pkg_config(tmp_path):

@@ -15,7 +15,7 @@ MODELS = PREFIX / "share" / "bertqa" / "models"
 IDENTIFIER = re.compile(r"SPDXRef-[A-Za-z0-9.-]+")
 # The licences and exceptions of SPDX's lists that occur here.
 EXPRESSION = re.compile(
-    r"NOASSERTION|(Apache-2\.0|MIT|CC0-1\.0|CC-BY-4\.0|CC-BY-SA-[34]\.0|LGPL-2\.1-or-later|Zlib|BSD-3-Clause|blessing|GPL-3\.0-or-later)"
+    r"NOASSERTION|(Apache-2\.0|MIT|CC0-1\.0|CC-BY-4\.0|CC-BY-SA-[34]\.0|LGPL-2\.1-or-later|Zlib|Unicode-3\.0|BSD-3-Clause|blessing|GPL-3\.0-or-later)"
     r"( WITH (Swift-exception|GCC-exception-3\.1))?"
 )
 RELATIONSHIPS = {
@@ -27,7 +27,7 @@ RELATIONSHIPS = {
     "BUILD_TOOL_OF",
     "OPTIONAL_DEPENDENCY_OF",
 }
-PURPOSES = {"LIBRARY", "APPLICATION", "FILE"}
+PURPOSES = {"LIBRARY", "APPLICATION", "FILE", "SOURCE"}
 
 
 def made(directory, **environment):
@@ -138,6 +138,7 @@ def test_it_is_of_this_build(document):
     packages = {package["name"]: package for package in document["packages"]}
     binary, *_ = [path for path in (PREFIX / "lib").glob("libbertqa.so.1.*")]
     paths = {"./bin/bertqa": PREFIX / "bin" / "bertqa", f"./lib/{binary.name}": binary}
+    paths["./lib/bertqa_sqlite.so"] = PREFIX / "lib" / "bertqa_sqlite.so"
     paths |= {f"./include/{path.name}": path for path in (PREFIX / "include").iterdir()}
     files = {file["SPDXID"]: file for file in document["files"]}
     for name, package in packages.items():
@@ -145,6 +146,7 @@ def test_it_is_of_this_build(document):
             files[relation["relatedSpdxElement"]]["fileName"]: files[relation["relatedSpdxElement"]]
             for relation in document["relationships"]
             if (relation["spdxElementId"], relation["relationshipType"]) == (package["SPDXID"], "CONTAINS")
+            and relation["relatedSpdxElement"] in files
         }
         if (MODELS / name).is_dir():
             expected = {
@@ -189,6 +191,10 @@ def test_what_is_linked(document):
     [runtime] = [package for package in document["packages"] if package["name"] == "swift-runtime"]
     compiler = subprocess.run(["swiftc", "--version"], check=True, capture_output=True, text=True).stdout
     assert f"Swift version {runtime['versionInfo']} " in compiler
+    [numbers] = [package for package in document["packages"] if package["name"] == "libphonenumber"]
+    notice = (ROOT / "NOTICE").read_text()
+    assert "libphonenumber" in notice and "UNICODE LICENSE V3" in notice
+    assert numbers["versionInfo"] in (ROOT / "Scripts" / "generate-phone-plans.py").read_text()
 
 
 def test_it_is_the_same_twice(tmp_path):

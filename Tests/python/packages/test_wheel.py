@@ -92,7 +92,7 @@ def test_metadata(name, request):
         found.classifiers
     )
     assert not [each for each in found.classifiers if each.startswith("License ::")], "the expression says it"
-    assert found.license_files == ["LICENSE"] and found.description_content_type == "text/markdown"
+    assert found.license_files == ["LICENSE", "NOTICE"] and found.description_content_type == "text/markdown"
     # The page on PyPI cannot link to files of the repository.
     links = re.findall(r"\]\(([^)]+)\)", found.description)
     assert not [link for link in links if not link.startswith(("https://", "#"))]

@@ -549,14 +549,15 @@ typedef struct bertqa_answer_span {
 } bertqa_answer_span;
 
 /* Why no further window was read. */
-typedef enum bertqa_reading_stop {
+typedef int32_t bertqa_reading_stop;
+enum {
   BERTQA_READING_ALL = 0,    /* all were read */
   BERTQA_READING_ENOUGH = 1, /* no remaining window is likely to answer better */
   BERTQA_READING_LIMIT = 2,  /* max_windows, or the default maximum, were read */
   /* With the option partial: */
   BERTQA_READING_DEADLINE = 3, /* the deadline passed */
   BERTQA_READING_CANCELLED = 4 /* the cancellation hook asked to stop */
-} bertqa_reading_stop;
+};
 
 /* The properties of the question and document as a whole. Grows at its end in later versions. */
 typedef struct bertqa_answer_summary {

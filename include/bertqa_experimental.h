@@ -82,7 +82,7 @@ void bertqa_train_options_init(bertqa_train_options *options, size_t struct_size
 /* Collects labelled texts and trains a classifier on them. Texts are not kept. A text's words are counted
  * when it is added, so millions of short texts fit in memory: about 8 bytes for each distinct word of each
  * text. A text's vector is computed once, together with those of other texts: 4 bytes for each number. Not
- * thread-safe: one thread at a time. */
+ * thread-safe: one thread at a time, and no hook of a call on the trainer. */
 typedef struct bertqa_trainer bertqa_trainer;
 
 /* Errors: INVALID_ARGUMENT, OUT_OF_MEMORY; with vectors also those of bertqa_context_create, and
@@ -646,7 +646,7 @@ void bertqa_search_free(bertqa_search *search);
 const char *bertqa_search_query(const bertqa_search *search);
 
 /* Allows the passages first ... last. Without a call, all are allowed. Call it with ascending ranges, before
- * vectors are added.
+ * words are set and vectors added.
  * Errors: INVALID_ARGUMENT, OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_search_allow(bertqa_search *search, int64_t first,
                                                     int64_t last);

@@ -17,7 +17,7 @@ func classifyOptions(
   options.documentStride = number(raw.doc_stride, none: -1)
   options.windowPooling = try enumeration(raw.window_pooling, "window_pooling")
   options.minProbability = raw.min_probability
-  options.labels = try labels(raw.labels, raw.label_count) ?? []
+  options.labels = try labels(raw.labels, raw.label_count, options.call) ?? []
   if let template = raw.hypothesis_template {
     options.hypothesisTemplate = try labelArgument(
       template.pointee.text, template.pointee.length, "hypothesis_template")

@@ -83,6 +83,7 @@ func fileArguments(
   for (index, file) in try elements(files, count, "files").enumerated() {
     do throws(BertQAError) {
       let name = try pathArgument(file.name, "name")
+      if name.isEmpty { throw BertQAError(.invalidArgument, argument: "name", "is empty") }
       guard file.size >= 0 else {
         throw BertQAError(
           .tooLarge, argument: "size", "is \(UInt(bitPattern: file.size)); pass the file's size in bytes")

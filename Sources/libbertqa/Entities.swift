@@ -12,12 +12,15 @@ func entityOptions(
   let raw = try readOptions(pointer)
   var options = EntityOptions()
   options.call = try callOptions(raw.call)
-  options.labels = try labels(raw.labels, raw.label_count) ?? []
+  options.labels = try labels(raw.labels, raw.label_count, options.call) ?? []
   if let thresholds = raw.thresholds {
+    guard !options.labels.isEmpty else {
+      throw BertQAError(.invalidArgument, argument: "thresholds", "are set, but labels is NULL")
+    }
     options.thresholds = Array(UnsafeBufferPointer(start: thresholds, count: options.labels.count))
   }
   options.ignoredLabels =
-    try texts(raw.ignore_labels, raw.ignore_label_count, "ignore_labels", "ignore_label_count")
+    try texts(raw.ignore_labels, raw.ignore_label_count, "ignore_labels", "ignore_label_count", options.call)
     ?? options.ignoredLabels
   options.aggregation = try enumeration(raw.aggregation, "aggregation")
   options.threshold = raw.threshold
@@ -27,41 +30,6 @@ func entityOptions(
   try checkReserved(raw.reserved)
   return options
 }
-
-/// Returns the labels that the caller wants; nil for NULL. An empty array, such as that of a filter that kept nothing,
-/// is refused: it does not mean all labels.
-func labels(_ pointer: UnsafePointer<bertqa_text>?, _ count: Int) throws(BertQAError) -> [String]? {
-  let labels = try texts(pointer, count, "labels", "label_count")
-  guard labels?.isEmpty != true else {
-    throw BertQAError(
-      .invalidArgument, argument: "labels", "has no element: pass at least one label, or NULL")
-  }
-  return labels
-}
-
-/// Returns the labels or codes of an array; nil for NULL.
-func texts(
-  _ pointer: UnsafePointer<bertqa_text>?, _ count: Int, _ name: StaticString, _ countName: StaticString
-) throws(BertQAError) -> [String]? {
-  guard let pointer else {
-    guard count == 0 else {
-      throw BertQAError(
-        .invalidArgument, argument: "\(name)", "is NULL, but \(countName) is \(UInt(bitPattern: count))")
-    }
-    return nil
-  }
-  guard (0...textLimit).contains(count) else {
-    throw BertQAError(
-      .tooLarge, argument: "\(countName)",
-      "is \(UInt(bitPattern: count)), but at most \(textLimit) are allowed")
-  }
-  return try readItems(pointer, count, name, CallOptions()) { text throws(BertQAError) in
-    try labelArgument(text.text, text.length, "text")
-  }
-}
-
-/// No model has more labels.
-private let textLimit = 1 << 20
 
 @_cdecl("bertqa_entities")
 public func bertqa_entities(

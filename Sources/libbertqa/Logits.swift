@@ -18,7 +18,10 @@ public func bertqa_logits(
     let call = try callOptions(readOptions(options).call)
     try checkCount(id_count, "id_count")
     try checkCount(window_count, "window_count")
-    guard window_count > 0 || id_count > 0 else { return }
+    guard window_count > 0 || id_count > 0 else {
+      _ = try context.logits(ids: [], windowLengths: [], call: call)
+      return
+    }
     let ids = try required(ids, "ids")
     let lengths = try required(window_lengths, "window_lengths")
     let startLogits = try required(start_logits, "start_logits")

@@ -134,6 +134,44 @@ static bertqa_status read_pseudonym(void) {
   return bertqa_pseudonyms_get(names, 0) == NULL ? BERTQA_ERROR_OUT_OF_MEMORY : BERTQA_OK;
 }
 
+/* Each number of the text has a name of its own. */
+static bertqa_status redact(void) {
+  enum { COUNT = 400000 };
+  bertqa_labelled_range *ranges = pages(COUNT * sizeof *ranges);
+  char *output = pages(20 * COUNT);
+  if (ranges == NULL || output == NULL) return BERTQA_ERROR_OUT_OF_MEMORY;
+  for (size_t i = 0; i < COUNT; i++) ranges[i] = (bertqa_labelled_range){{8 * i, 8 * i + 7}, "A", 1, 1, 0};
+  bertqa_entity_list *list;
+  bertqa_redact_options options = {.struct_size = sizeof options, .replacement = BERTQA_REPLACEMENT_PSEUDONYM};
+  bertqa_status status = bertqa_entity_list_create(numbers, 8 * COUNT, ranges, COUNT, NULL, &list);
+  if (status == BERTQA_OK) status = bertqa_pseudonyms_create(&options.pseudonyms);
+  if (status != BERTQA_OK) return status;
+  const bertqa_entity_list *const lists[] = {list};
+  size_t needed;
+  return bertqa_redact(numbers, 8 * COUNT, lists, 1, &options, output, 20 * COUNT, &needed);
+}
+
+static bertqa_status add_pseudonyms(void) {
+  bertqa_pseudonyms *names;
+  bertqa_status status = bertqa_pseudonyms_create(&names);
+  for (int i = 1; i <= 400000 && status == BERTQA_OK; i++) {
+    char name[32];
+    const int size = snprintf(name, sizeof name, "[A_%d]", i);
+    status = bertqa_pseudonyms_add(names, name, (size_t)size, numbers + 8 * i, 7);
+  }
+  return status;
+}
+
+/* Many small results, without a check of memory for each. */
+static bertqa_status embed_tokens(void) {
+  enum { COUNT = 20000 };
+  bertqa_text_pair *texts = pages(COUNT * sizeof *texts);
+  bertqa_token_vectors **vectors = pages(COUNT * sizeof *vectors);
+  if (texts == NULL || vectors == NULL) return BERTQA_ERROR_OUT_OF_MEMORY;
+  for (int i = 0; i < COUNT; i++) texts[i] = (bertqa_text_pair){"the king of france", 18, NULL, 0};
+  return bertqa_embed_tokens(embedding, texts, COUNT, NULL, vectors, NULL);
+}
+
 static bertqa_status find_patterns(void) {
   bertqa_entity_list *list;
   return bertqa_patterns(mails, 7 * MAILS, NULL, &list);
@@ -284,6 +322,9 @@ int main(int argc, char **argv) {
   test_call("word_counts", word_counts, 1);
   test_call("entity_list_create", list_entities, 1);
   test_call("pseudonyms_get", read_pseudonym, 1);
+  test_call("redact", redact, 1);
+  test_call("pseudonyms_add", add_pseudonyms, 1);
+  test_call("embed_tokens", embed_tokens, 1);
   test_call("patterns", find_patterns, 1);
   test_call("sequence_rank", rank, 1);
   test_call("sequence_predict", predict, 1);

@@ -216,7 +216,12 @@ static void test_any_labels(void) {
   options.thresholds = wrong;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entities(gliner, text, length, &options, &list));
   CHECK(strcmp(bertqa_last_error_argument(), "thresholds") == 0);
+  options.thresholds = thresholds;
+  options.labels = NULL, options.label_count = 0;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entities(gliner, text, length, &options, &list));
+  CHECK(strcmp(bertqa_last_error_argument(), "thresholds") == 0);
   options.thresholds = NULL;
+  options.labels = labels, options.label_count = 4;
   options.aggregation = BERTQA_AGGREGATION_FIRST;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_entities(gliner, text, length, &options, &list));
   bertqa_context_free(gliner);

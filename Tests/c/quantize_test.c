@@ -58,6 +58,8 @@ static void nothing(void *out) { (void)out; }
 static void test_refused(void) {
   const bertqa_status invalid = BERTQA_ERROR_INVALID_ARGUMENT;
   CHECK_STATUS(invalid, bertqa_quantize(NULL, path("x"), NULL, NULL));
+  CHECK_STATUS(invalid, bertqa_quantize("", path("x"), NULL, NULL));
+  CHECK(strcmp(bertqa_last_error_argument(), "directory") == 0);
   CHECK_STATUS(invalid, bertqa_quantize(tiny, NULL, NULL, NULL));
   CHECK_STATUS(invalid, bertqa_quantize(tiny, "\xff", NULL, NULL));
   CHECK_STATUS(invalid, bertqa_quantize(path("int8"), path("x"), NULL, NULL)); /* int8 already */

@@ -208,6 +208,11 @@ static void test_lists(void) {
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, every, bertqa_apply_lists("abc", 3, NULL, 0, NULL, 0, &mark, 1, NULL, &every));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, every, bertqa_apply_lists("abc", 3, both, 2, NULL, 0, NULL, 0, NULL, &every));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, every, bertqa_everywhere("abc", 3, both, 2, NULL, &every));
+  CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, every, bertqa_everywhere("abc", 3, both, SIZE_MAX, NULL, &every));
+  CHECK(strcmp(bertqa_last_error_argument(), "list_count") == 0);
+  const bertqa_labelled_range outside[] = {{{0, 1}, "A", 1, 1, 0}, {{SIZE_MAX, SIZE_MAX}, "A", 1, 1, 0}};
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, every, bertqa_entity_list_create("abc", 3, outside, 2, NULL, &every));
+  CHECK(bertqa_last_error_item() == 1);
   CHECK_STATUS(BERTQA_OK, bertqa_everywhere(NULL, 0, NULL, 0, NULL, &every));
   CHECK(bertqa_entity_list_count(every) == 0);
   bertqa_entity_list_free(every);

@@ -65,6 +65,9 @@ static void test_states(void) {
     data[i] ^= 1;
   }
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, copy, bertqa_sequence_state_deserialize(context, NULL, bytes, &copy));
+  CHECK(strcmp(bertqa_last_error_argument(), "bytes") == 0);
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, copy, bertqa_sequence_state_deserialize(context, "garbage", 7, &copy));
+  CHECK(strcmp(bertqa_last_error_argument(), "bytes") == 0);
   CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, copy, bertqa_sequence_state_deserialize(context, data, SIZE_MAX, &copy));
   free(data);
   free(untouched);
@@ -112,6 +115,7 @@ static void test_step(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, ids, NULL, COUNT, NULL, next, NULL, 0));
   for (int i = 0; i < COUNT; i++) bertqa_sequence_state_free(next[i]);
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, NULL, NULL, 0, NULL, NULL, NULL, 0));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_step(NULL, NULL, NULL, 0, NULL, NULL, NULL, 0));
   const size_t lengths[] = {0, COUNT * vocabulary - 1, COUNT * vocabulary + 1, SIZE_MAX};
   for (int i = 0; i < 4; i++) {
     CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,

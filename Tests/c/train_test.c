@@ -176,8 +176,16 @@ static void test_use(void) {
 }
 
 static int progress_calls, cancel_calls;
+static bertqa_trainer *watched;
+static const char *last_stage;
 
+/* It cannot use the trainer. */
 static void progress(void *user, const char *stage, double fraction) {
+  bertqa_training_report *report;
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_add(watched, "text", 4, "a", 1, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_set_group(watched, "g", 1));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, report, bertqa_trainer_finish(watched, path("nested"), NULL, &report));
+  last_stage = stage;
   CHECK(user == &progress_calls && (strcmp(stage, "training") == 0 || strcmp(stage, "cross-validation") == 0));
   CHECK(fraction >= 0 && fraction <= 1);
   progress_calls++;
@@ -319,9 +327,10 @@ static void test_refused(void) {
   bertqa_trainer_free(trainer);
 
   bertqa_call_options call = {.struct_size = sizeof call, .progress = progress, .user = &progress_calls};
-  trainer = filled(&options);
+  watched = trainer = filled(&options);
   CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, path("watched"), &call, NULL));
   CHECK(progress_calls > 0);
+  CHECK(strcmp(last_stage, "training") == 0); /* static */
   call.cancel = cancel;
   CHECK_FAILS(BERTQA_ERROR_CANCELLED, report, bertqa_trainer_finish(trainer, path("cancelled"), &call, &report));
   CHECK(cancel_calls > 0 && access(path("cancelled"), F_OK) != 0);

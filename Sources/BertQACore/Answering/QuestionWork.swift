@@ -197,7 +197,7 @@ final class QuestionWork {
     }
     let found = try FoundAnswers(
       sources, options.topK,
-      temperature: comparesRawScores ? nil : decision.calibration?.spanTemperature ?? 1, monitor
+      temperature: plan.comparesRawScores ? nil : decision.calibration?.spanTemperature ?? 1, monitor
     ).entries
     let gap = (found.first?.score ?? -.infinity) - null
     let probabilities = try AnswerProbabilities(

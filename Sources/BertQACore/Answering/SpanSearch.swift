@@ -37,15 +37,16 @@ struct SpanSearch {
   private(set) var highestScore = -Float.infinity
 
   /// The last tokens of a start's candidates, counted from the start: at least the first token with content, and less
-  /// than the first token after a blank line.
+  /// than the first token after a boundary.
   private struct Ends {
     var content = Int32.max
-    var blankLine = Int32.max
+    var boundary = Int32.max
   }
 
   /// - Parameters:
   ///   - document: whose tokens have content; nil: every span is a candidate.
-  ///   - alignsToWords: true if a token has the content of its word, and no candidate crosses a blank line. Otherwise
+  ///   - alignsToWords: true if a token has the content of its word, and no candidate crosses a blank line
+  ///     or a line break that ends a sentence. Otherwise
   ///     anything but white space is content.
   init(
     logits: WindowLogits, maxLength: Int, document: PreparedDocument? = nil, alignsToWords: Bool = true,
@@ -83,7 +84,7 @@ struct SpanSearch {
     let finder = SentenceFinder(text: document.text)
     var last = run.tokens.upperBound - 1
     var content: Int?
-    var blankLine: Int?
+    var boundary: Int?
     // The start of the next word that has bytes.
     var nextWord: Int?
     while last >= run.tokens.lowerBound {
@@ -93,8 +94,8 @@ struct SpanSearch {
         ofTokens: first, through: alignsToWords ? document.lastTokenOfWord(last) : last)
       if alignsToWords, bytes.count > 0 {
         // Words may share bytes where one character makes several of them.
-        if let nextWord, bytes.end < nextWord, finder.hasBlankLine(in: bytes.end..<nextWord) {
-          blankLine = last + 1
+        if let nextWord, bytes.end < nextWord, finder.hasBoundary(in: bytes.end..<nextWord) {
+          boundary = last + 1
         }
         nextWord = bytes.start
       }
@@ -103,7 +104,7 @@ struct SpanSearch {
       for token in (max(first, run.tokens.lowerBound)...last).reversed() {
         if hasContent { content = token }
         if let content { ends[token + shift].content = Int32(clamping: content - token) }
-        if let blankLine { ends[token + shift].blankLine = Int32(clamping: blankLine - token) }
+        if let boundary { ends[token + shift].boundary = Int32(clamping: boundary - token) }
       }
       last = first - 1
     }
@@ -114,7 +115,7 @@ struct SpanSearch {
     let shift = run.firstRow - run.tokens.lowerBound
     for token in run.tokens {
       let ends = ends[token + shift]
-      if ends.content == 0, ends.blankLine >= maxLength { continue }
+      if ends.content == 0, ends.boundary >= maxLength { continue }
       try monitor.check()
       rowMaxima[token + shift] =
         bestSpan(from: token, of: run, limit: run.tokens.upperBound)?.score ?? -.infinity
@@ -195,7 +196,7 @@ struct SpanSearch {
   private func bestSpan(from first: Int, of run: Run, limit: Int) -> ScoredSpan? {
     var best: ScoredSpan?
     let ends = ends.isEmpty ? Ends(content: 0) : ends[first + run.firstRow - run.tokens.lowerBound]
-    let length = min(maxLength, Int(ends.blankLine))
+    let length = min(maxLength, Int(ends.boundary))
     let distance = Int(ends.content)
     guard distance < length else { return nil }
     for index in logits.windows(containing: first) {

@@ -114,7 +114,8 @@ extension Context {
       results: .missing, count: texts.count, CallMonitor(options.call))
     try embedder.forEachVectors(of: texts, called: "texts", options) { index, error in
       results[index] = .failure(error)
-    } _: { index, vectors in
+    } _: { index, vectors throws(BertQAError) in
+      try Memory.requireReserve(atItem: index)
       results[index] = .success(vectors)
     }
     return results

@@ -46,6 +46,7 @@ struct LinearHead: Sendable {
     try embedder.forEachVector(of: texts, called: "texts", options) {
       results[$0] = .failure($1)
     } _: { index, vector, windowCount throws(BertQAError) in
+      try Memory.requireReserve(atItem: index)
       let logits = try labels.indices.checkedMap { label throws(BertQAError) in
         if label % Self.pollInterval == 0 { try monitor.check() }
         return logit(of: label, vector, length: embedder.length)

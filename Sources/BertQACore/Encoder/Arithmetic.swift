@@ -54,6 +54,7 @@ enum Arithmetic: Sendable {
   /// True if attention takes query, key and value in f32 and multiplies them as bytes.
   func attendsInInt8(_ configuration: ModelConfiguration, _ kernels: Kernels) -> Bool {
     self == .int8 && kernels.table.attention_s8 != nil && configuration.headSize % 4 == 0
+      && configuration.maxPositions <= 1 << 16
   }
 
   /// True if attention multiplies queries and keys with distance vectors in bf16.

@@ -28,6 +28,14 @@ public final class Pseudonyms: Sendable {
     /// The largest number of each label's names.
     var numbers: [[UInt8]: Int] = [:]
 
+    /// Checks that there is memory for one more name.
+    mutating func makeRoom() throws(BertQAError) {
+      try Memory.requireReserve(atItem: entries.count)
+      try entries.makeRoom(for: 1)
+      try byValue.makeRoom()
+      try byName.makeRoom()
+    }
+
     mutating func keep(_ entry: Entry, _ value: Value, _ number: Int) {
       if byValue[value] == nil { byValue[value] = entries.count }
       byName[entry.name] = entries.count
@@ -35,6 +43,9 @@ public final class Pseudonyms: Sendable {
       entries.append(entry)
     }
   }
+
+  /// The approximate bytes of a name in all tables without its value.
+  private static let entryOverhead = 256
 
   private let state = Mutex(State())
 
@@ -49,11 +60,15 @@ public final class Pseudonyms: Sendable {
   }
 
   /// Returns the name of a value, which is a new one if the value is new.
-  public func name(of value: UnsafeBufferPointer<UInt8>, label: String) throws(BertQAError) -> [UInt8] {
+  func name(
+    of value: UnsafeBufferPointer<UInt8>, label: String, _ monitor: CallMonitor
+  ) throws(BertQAError) -> [UInt8] {
     try Memory.require(2 * value.count)
     let value = Value(label: Self.labelInNames(label), bytes: Array(value))
-    return state.withLock { state in
+    return try state.withLock { state throws(BertQAError) in
       if let index = state.byValue[value] { return state.entries[index].name }
+      try monitor.hold(Self.entryOverhead + 2 * value.bytes.count)
+      try state.makeRoom()
       let number = state.numbers[value.label, default: 0] + 1
       let name = [Self.opening] + value.label + "_\(number)]".utf8
       state.keep(Entry(name: name, value: value.bytes), value, number)
@@ -65,14 +80,16 @@ public final class Pseudonyms: Sendable {
   public func add(name: [UInt8], value: [UInt8]) throws(BertQAError) {
     guard let (label, number) = Self.parts(of: name) else {
       throw BertQAError(
-        .invalidArgument, argument: "name", "must be a label and a number in brackets, such as [PER_3]")
+        .invalidArgument, argument: "name",
+        "must be a label and a number of at most \(Self.mostDigits) digits in brackets, such as [PER_3]")
     }
     guard number <= Self.largestNumber else {
       throw BertQAError(
         .invalidArgument, argument: "name", "has the number \(number), which is above \(Self.largestNumber)")
     }
-    let isKnown = state.withLock { state in
+    let isKnown = try state.withLock { state throws(BertQAError) in
       if let index = state.byName[name] { return state.entries[index].value == value }
+      try state.makeRoom()
       state.keep(Entry(name: name, value: value), Value(label: label, bytes: value), number)
       return true
     }

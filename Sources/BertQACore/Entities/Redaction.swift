@@ -110,7 +110,7 @@ package struct Redaction {
     case .hash(let key):
       let digits = try key.digits(of: value, monitor)
       try (Array("[\(label)_".utf8) + digits + "]".utf8).withElements(body)
-    case .pseudonym(let names): try names.name(of: value, label: label).withElements(body)
+    case .pseudonym(let names): try names.name(of: value, label: label, monitor).withElements(body)
     }
   }
 

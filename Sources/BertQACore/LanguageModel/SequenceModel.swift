@@ -143,7 +143,7 @@ extension SequenceModel {
     let monitor = try begin(options, nil)
     for (index, id) in ids.enumerated() where !isWord(id) {
       throw BertQAError(
-        .invalidArgument, argument: "id", "is \(id), but must be 0 to \(configuration.vocabularySize - 1)"
+        .invalidArgument, argument: "ids", "has \(id), but must have 0 to \(configuration.vocabularySize - 1)"
       ).of(item: index, in: "ids", count: ids.count)
     }
     for (index, state) in states.enumerated() {

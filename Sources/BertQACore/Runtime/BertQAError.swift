@@ -77,6 +77,14 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
     count > 1 ? of(item: index, in: collection) : self
   }
 
+  /// Returns the same failure with the name that a caller's argument has. An error of no argument stays as it is.
+  package func named(_ argument: String) -> BertQAError {
+    guard self.argument != nil else { return self }
+    var error = BertQAError(status, argument: argument, detail)
+    (error.item, error.collection) = (item, collection)
+    return error
+  }
+
   /// Returns the same failure, attributed to `name`, such as an environment variable that chose the argument.
   func prefixed(by name: String) -> BertQAError {
     BertQAError(status, "\(name): \(message)")

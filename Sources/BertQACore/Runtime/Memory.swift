@@ -39,8 +39,9 @@ package enum Memory {
     throw BertQAError(.outOfMemory, "cannot allocate \(bytes) bytes and \(reserve) for small objects")
   }
 
-  /// The number of items between two checks of the memory for the small objects of each item.
-  private static let itemsPerCheck = 1024
+  /// The number of items between two checks of the memory for the small objects of each item: items of 64 KiB take half
+  /// of the reserve.
+  private static let itemsPerCheck = 64
 
   /// As `requireReserve`, at some of the items of a loop that makes small objects for each.
   static func requireReserve(atItem index: Int) throws(BertQAError) {

@@ -42,7 +42,7 @@ public struct TrainOptions: Sendable {
   public var seed: UInt64 = 0
   /// Receives, on the calling thread, the current stage ("cross-validation", "training") and its finished
   /// fraction, 0...1. It cannot stop a training; `call.cancellation` can.
-  public var progress: (@Sendable (_ stage: String, _ fraction: Double) -> Void)?
+  public var progress: (@Sendable (_ stage: StaticString, _ fraction: Double) -> Void)?
   /// The call options of each `ClassifierTrainer.add` and of `finish` that get none of their own.
   public var call = CallOptions()
 

@@ -33,6 +33,7 @@ final class WordCountClassifier: Sendable {
       let groups = TextGroups(texts.indices, byteCount: { texts[$0].text.count }, monitor)
       // Each thread writes the results of its own groups, which no other thread reads before all are done.
       try groups.run(threads: threadCount) { [self] index, isCaller throws(BertQAError) in
+        try Memory.requireReserve(atItem: index)
         do throws(BertQAError) {
           // The ledger releases the memory of the work; the contributions stay counted.
           let work = CallPoll(monitor, isCaller: isCaller, MemoryLedger(partOf: monitor.ledger))

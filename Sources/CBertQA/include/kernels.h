@@ -169,7 +169,7 @@ typedef struct bq_kernels {
   // of keys, which are shares of 1/255 of the best one's; avx512_amx computes the context in
   // bfloat16. NULL if the instruction set has no products of unsigned and signed bytes. Keys and each
   // feature of the values have a quantisation step per call, so results depend on the set of keys.
-  // Each query has its own step. head_dim is a multiple of 4.
+  // Each query has its own step. head_dim is a multiple of 4. At most 2^16 keys, whose sums fit in 32 bits.
   void (*attention_s8)(const bq_attention *a, const float *q, const float *k, const float *v,
                        float *out);
 

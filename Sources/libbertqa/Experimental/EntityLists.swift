@@ -2,14 +2,16 @@ import BertQACore
 import CBertQAHeader
 
 /// Makes a list of entities of a text.
-/// - Parameter count: of the array that the list is made of.
+/// - Parameters:
+///   - count: of the array that the list is made of.
+///   - countName: the name of that argument.
 private func createdList(
-  _ list: UnsafeMutablePointer<OpaquePointer?>?, of text: UnsafePointer<CChar>?, _ length: Int, _ count: Int,
-  _ call: UnsafePointer<bertqa_call_options>?,
+  _ list: UnsafeMutablePointer<OpaquePointer?>?, of text: UnsafePointer<CChar>?, _ length: Int,
+  _ count: Int, _ countName: StaticString, _ call: UnsafePointer<bertqa_call_options>?,
   _ body: (UnsafeBufferPointer<UInt8>, CallOptions, CallMonitor) throws(BertQAError) -> EntityList
 ) -> bertqa_status {
   created(list, "list") { () throws(BertQAError) in
-    try checkCount(count)
+    try checkCount(count, countName)
     let call = try callOptions(call)
     let monitor = CallMonitor(call)
     let made = try body(textArgument(text, length, "text"), call, monitor)
@@ -22,7 +24,7 @@ public func bertqa_entity_list_create(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ ranges: UnsafePointer<bertqa_labelled_range>?, _ count: Int,
   _ call: UnsafePointer<bertqa_call_options>?, _ list: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  createdList(list, of: text, length, count, call) { text, call, _ throws(BertQAError) in
+  createdList(list, of: text, length, count, "count", call) { text, call, _ throws(BertQAError) in
     var labels: [[UInt8]: String] = [:]
     let parts = try readItems(ranges, count, "ranges", call) { range throws(BertQAError) in
       let bytes = try textArgument(range.label, range.label_length, "label")
@@ -33,13 +35,15 @@ public func bertqa_entity_list_create(
           try labelArgument(range.label, range.label_length, "label")
         }
       labels[key] = label
-      guard range.bytes.start <= range.bytes.end, range.bytes.end <= UInt(text.count) else {
+      // A size_t above Int.max arrives here as a negative number.
+      let place = TextRange(start: Int(range.bytes.start), end: Int(range.bytes.end))
+      guard 0 <= place.start, place.start <= place.end, place.end <= text.count else {
         throw BertQAError(
           .invalidArgument, argument: "bytes",
-          "are \(range.bytes.start) to \(range.bytes.end), but the text has \(text.count)")
+          "are \(UInt(bitPattern: place.start)) to \(UInt(bitPattern: place.end)), but the text has \(text.count)"
+        )
       }
       try checkReserved(range.reserved)
-      let place = TextRange(start: Int(range.bytes.start), end: Int(range.bytes.end))
       return (label: label, bytes: place, score: range.score, reason: nil as EntityReason?)
     }
     return try EntityList(of: text, parts, call: call)
@@ -64,7 +68,8 @@ public func bertqa_everywhere(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ lists: UnsafePointer<OpaquePointer?>?, _ list_count: Int,
   _ call: UnsafePointer<bertqa_call_options>?, _ list: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  createdList(list, of: text, length, list_count, call) { text, call, monitor throws(BertQAError) in
+  createdList(list, of: text, length, list_count, "list_count", call) {
+    text, call, monitor throws(BertQAError) in
     let merged = try EntityList(merging: try entities(lists, list_count, monitor), of: text, call: call)
     return try merged.everywhere(in: text, call: call)
   }
@@ -77,10 +82,11 @@ public func bertqa_apply_lists(
   _ deny_count: Int, _ call: UnsafePointer<bertqa_call_options>?,
   _ list: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  createdList(list, of: text, length, list_count, call) { text, call, monitor throws(BertQAError) in
+  createdList(list, of: text, length, list_count, "list_count", call) {
+    text, call, monitor throws(BertQAError) in
     let known = try TextLists(
-      allow: try texts(allow, allow_count, "allow", "allow_count") ?? [],
-      deny: try texts(deny, deny_count, "deny", "deny_count") ?? [], call: call)
+      allow: try texts(allow, allow_count, "allow", "allow_count", call) ?? [],
+      deny: try texts(deny, deny_count, "deny", "deny_count", call) ?? [], call: call)
     let merged = try EntityList(merging: try entities(lists, list_count, monitor), of: text, call: call)
     return try merged.applying(known, in: text, call: call)
   }

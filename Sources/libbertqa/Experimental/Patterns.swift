@@ -28,7 +28,7 @@ public func bertqa_patterns(
     try checkReserved(raw.reserved)
     var options = PIIOptions()
     options.call = try callOptions(raw.call)
-    options.regions = try texts(raw.regions, raw.region_count, "regions", "region_count") ?? []
+    options.regions = try texts(raw.regions, raw.region_count, "regions", "region_count", options.call) ?? []
     if raw.patterns != 0 { options.kinds = PIIKinds(rawValue: raw.patterns) }
     let bytes = try textArgument(text, length, "text")
     let list = try EntityList(piiIn: bytes, options: options)

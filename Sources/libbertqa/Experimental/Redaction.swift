@@ -15,7 +15,7 @@ public func bertqa_redact(
   status { () throws(BertQAError) in
     let needed = try required(needed, "needed")
     needed.pointee = 0
-    try checkCount(list_count)
+    try checkCount(list_count, "list_count")
     let raw = try readOptions(options)
     let monitor = CallMonitor(try callOptions(raw.call))
     let action = try redactionAction(raw, monitor)

@@ -91,11 +91,14 @@ public func bertqa_sequence_step(
 ) -> bertqa_status {
   status { () throws(BertQAError) in
     try checkCount(count)
-    guard count > 0 else { return }
-    let out = try required(next_states, "next_states")
-    out.update(repeating: nil, count: count)
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try sequenceOptions(options)
+    guard count > 0 else {
+      _ = try context.step(ids: UnsafeBufferPointer(start: nil, count: 0), states: [], options: options)
+      return
+    }
+    let out = try required(next_states, "next_states")
+    out.update(repeating: nil, count: count)
     try checkRoom(
       logits_length, logits == nil ? 0 : count * context.info.vocabularySize, "logits_length")
     let next = try context.step(

@@ -2,10 +2,11 @@ import BertQACore
 import CBertQAHeader
 
 final class TrainerHandle: Handle {
-  let trainer: ClassifierTrainer
-  let progress: TrainingProgress
+  private let trainer: ClassifierTrainer
+  fileprivate let progress: TrainingProgress
   /// The group of texts added from now on.
-  var group: [UInt8] = []
+  fileprivate var group: [UInt8] = []
+  private var isInUse = false
 
   init(_ options: TrainOptions) throws(BertQAError) {
     let progress = TrainingProgress()
@@ -14,13 +15,25 @@ final class TrainerHandle: Handle {
     self.progress = progress
     trainer = try ClassifierTrainer(options: options)
   }
+
+  /// Runs a call. Its hooks cannot use the trainer.
+  fileprivate func use(_ body: (ClassifierTrainer) throws(BertQAError) -> Void) throws(BertQAError) {
+    guard !isInUse else {
+      throw BertQAError(
+        .invalidArgument, argument: "trainer",
+        "is in use by the call whose hook this is: use it after that call")
+    }
+    isInUse = true
+    defer { isInUse = false }
+    try body(trainer)
+  }
 }
 
 /// The progress hook of a training. Each call sets its own.
 final class TrainingProgress: @unchecked Sendable {
   // Sendable: a trainer is used by one thread at a time.
 
-  fileprivate(set) var report: ((_ stage: String, _ fraction: Double) -> Void)?
+  fileprivate(set) var report: ((_ stage: StaticString, _ fraction: Double) -> Void)?
 }
 
 extension bertqa_train_options: COptions {
@@ -79,8 +92,10 @@ public func bertqa_trainer_add(
     let handle = try TrainerHandle.borrowed(trainer, "trainer")
     let call = try callOptions(call)
     let bytes = try textArgument(text, length, "text")
-    try handle.trainer.add(
-      bytes, label: labelArgument(label, label_length, "label"), group: handle.group, call: call)
+    let label = try labelArgument(label, label_length, "label")
+    try handle.use { trainer throws(BertQAError) in
+      try trainer.add(bytes, label: label, group: handle.group, call: call)
+    }
   }
 }
 
@@ -92,7 +107,7 @@ public func bertqa_trainer_set_group(
     let handle = try TrainerHandle.borrowed(trainer, "trainer")
     let bytes = try textArgument(group, length, "group")
     try Memory.require(bytes.count)
-    handle.group = Array(bytes)
+    try handle.use { _ in handle.group = Array(bytes) }
   }
 }
 
@@ -106,21 +121,21 @@ public func bertqa_trainer_finish(
     let handle = try TrainerHandle.borrowed(trainer, "trainer")
     let directory = try pathArgument(model_directory, "model_directory")
     let options = try callOptions(call)
-    handle.progress.report = try stagedProgress(call)
-    defer { handle.progress.report = nil }
-    let trained = try handle.trainer.finish(modelDirectory: directory, call: options)
-    report?.pointee = try TrainingReportHandle(trained).passed()
+    try handle.use { trainer throws(BertQAError) in
+      handle.progress.report = try stagedProgress(call)
+      defer { handle.progress.report = nil }
+      let trained = try trainer.finish(modelDirectory: directory, call: options)
+      report?.pointee = try TrainingReportHandle(trained).passed()
+    }
   }
 }
 
 /// Returns the progress hook of a call with several stages.
 private func stagedProgress(
   _ pointer: UnsafePointer<bertqa_call_options>?
-) throws(BertQAError) -> ((String, Double) -> Void)? {
+) throws(BertQAError) -> ((StaticString, Double) -> Void)? {
   let raw = try readOptions(pointer)
   guard let progress = raw.progress else { return nil }
   let user = raw.user
-  return { stage, fraction in
-    stage.withCString { name in outsideGate { progress(user, name, fraction) } }
-  }
+  return { stage, fraction in outsideGate { progress(user, staticCString(stage), fraction) } }
 }

@@ -74,7 +74,7 @@ func naming<Success>(
   do {
     return try body()
   } catch {
-    throw BertQAError(error.status, argument: "\(argument)", error.detail)
+    throw error.named("\(argument)")
   }
 }
 
@@ -143,3 +143,40 @@ func checkedSize(
   }
   return size
 }
+
+/// Returns the labels that the caller wants; nil for NULL. An empty array, such as that of a filter that kept nothing,
+/// is refused: it does not mean all labels.
+func labels(
+  _ pointer: UnsafePointer<bertqa_text>?, _ count: Int, _ call: CallOptions
+) throws(BertQAError) -> [String]? {
+  let labels = try texts(pointer, count, "labels", "label_count", call)
+  guard labels?.isEmpty != true else {
+    throw BertQAError(
+      .invalidArgument, argument: "labels", "has no element: pass at least one label, or NULL")
+  }
+  return labels
+}
+
+/// Returns the labels, codes or texts of an array; nil for NULL.
+func texts(
+  _ pointer: UnsafePointer<bertqa_text>?, _ count: Int, _ name: StaticString, _ countName: StaticString,
+  _ call: CallOptions
+) throws(BertQAError) -> [String]? {
+  guard let pointer else {
+    guard count == 0 else {
+      throw BertQAError(
+        .invalidArgument, argument: "\(name)", "is NULL, but \(countName) is \(UInt(bitPattern: count))")
+    }
+    return nil
+  }
+  guard (0...textLimit).contains(count) else {
+    throw BertQAError(
+      .tooLarge, argument: "\(countName)",
+      "is \(UInt(bitPattern: count)), but at most \(textLimit) are allowed")
+  }
+  return try readItems(pointer, count, name, call) { text throws(BertQAError) in
+    try labelArgument(text.text, text.length, "text")
+  }
+}
+
+private let textLimit = 1 << 20

@@ -5,7 +5,7 @@ func checkCount(_ count: Int, _ name: StaticString = "count") throws(BertQAError
   guard count >= 0, count <= Int(BERTQA_MAX_BATCH) else {
     throw BertQAError(
       .tooLarge, argument: "\(name)",
-      "is \(UInt(bitPattern: count)), above the limit of \(BERTQA_MAX_BATCH); split the batch")
+      "is \(UInt(bitPattern: count)), above the limit of \(BERTQA_MAX_BATCH): pass fewer at once")
   }
 }
 

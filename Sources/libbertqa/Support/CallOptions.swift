@@ -21,11 +21,8 @@ func callOptions(_ pointer: UnsafePointer<bertqa_call_options>?) throws(BertQAEr
   if let progress = raw.progress {
     let stage: StaticString = "windows"
     options.progress = { done, total in
-      stage.withUTF8Buffer { bytes in
-        let name = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
-        let fraction = total > 0 ? Double(done) / Double(total) : 0
-        outsideGate { progress(user, name, fraction) }
-      }
+      let fraction = total > 0 ? Double(done) / Double(total) : 0
+      outsideGate { progress(user, staticCString(stage), fraction) }
     }
   }
   options.deadline = raw.deadline_ns

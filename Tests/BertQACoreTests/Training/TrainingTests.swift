@@ -258,7 +258,7 @@ import Testing
     let stages = Stages()
     var options = TrainOptions()
     // The hook is polled every 10 ms, which is longer than a stage may take here.
-    options.progress = { stage, fraction in if stages.add(stage, fraction) { usleep(11_000) } }
+    options.progress = { stage, fraction in if stages.add("\(stage)", fraction) { usleep(11_000) } }
     _ = try corpus.trainer(options).trained()
     #expect(stages.names == ["cross-validation", "training"])
     #expect(stages.areInOrder)

@@ -60,7 +60,8 @@ extension ExpressionFinder {
       if close.range.lowerBound == range.start {
         return TextRange(start: close.range.upperBound, end: range.end)
       }
-      if end.range.upperBound == range.end, !isFace(end.range.lowerBound) {
+      let isLast = end.range.upperBound == range.end - (text[range.end - 1] == UInt8(ascii: ".") ? 1 : 0)
+      if isLast, !isFace(end.range.lowerBound) {
         return TextRange(start: range.start, end: end.range.lowerBound)
       }
       if let before, Self.closer(of: before.scalar) == close.scalar {

@@ -27,7 +27,10 @@ extension ExpressionFinder {
     guard Self.isInside(cut, begin..<(isCall ? end + 2 : end)) else { return nil }
     let name = Name(bytes: Array(text.bytes[begin..<end]), isCall: isCall)
     if text.has("//", at: begin), let scheme = scheme(before: begin) { return scheme..<end }
-    guard name.isPath(behind: text[begin - 1]) || name.isDotted || name.isVersion else { return nil }
+    guard
+      name.isPath(behind: text[begin - 1]) || name.isDotted || name.isVersion
+        || name.isHyphenated && text[begin - 1] != UInt8(ascii: "-")
+    else { return nil }
     return begin..<(isCall ? end + 2 : end)
   }
 
@@ -186,8 +189,8 @@ private struct Name {
   /// name.
   private static let endings = Set(
     words: """
-      apk bak bat bz2 c cc cfg conf cpp cs css csv db deb dll doc docx exe gif gz h hpp htm html ini internal \
-      ipynb iso jar java jpeg jpg js json jsonl jsx kt lan list local log lua md mp3 mp4 odt pdf php pl png \
+      ac apk bak bat bz2 c cc cfg conf cpp cs css csv db deb diff dll doc docx exe gif gz h hpp htm html ini internal \
+      ipynb iso jar java jpeg jpg js json jsonl jsx kt lan list local log lua m4 md mp3 mp4 odt patch pdf php pl png \
       pptx ps1 py rb rpm rs rst rtf scss sh sql sqlite svg swift tar tex tif tmp toml ts tsv tsx txt wav webp \
       xls xlsx xml xz yaml yml zip
       """)
@@ -210,11 +213,13 @@ private struct Name {
       guard let first = right.first else { return false }
       let hasLetter = left.contains { !TextBytes.isDigit($0) }
       if Self.isUpper(first) {
-        // A sentence begins there, except in names that are all upper-case.
-        guard left.count > 1, left.allSatisfy(Self.isUpper), right.count > 1, right.allSatisfy(Self.isUpper)
-        else {
-          return false
-        }
+        // A sentence begins there, except in names that are all upper-case, before a name such as ForeignKey, and in the
+        // last of three parts.
+        let isConstant =
+          left.count > 1 && left.allSatisfy(Self.isUpper) && right.count > 1 && right.allSatisfy(Self.isUpper)
+        guard
+          isConstant || Self.isMixed(right) || areWords && parts.count > 2 && right.endIndex == bytes.endIndex
+        else { return false }
         isName = true
       } else if TextBytes.isDigit(first) {
         if hasLetter, Self.isMixed(left) { isName = true }
@@ -224,7 +229,7 @@ private struct Name {
         if Self.isMixed(left) || Self.isMixed(right) { isName = true }
       }
       areWords =
-        areWords && left.count > 1 && left.allSatisfy(Self.isLower) && right.count > 1
+        areWords && left.count > 1 && left.dropFirst().allSatisfy(Self.isLower) && right.count > 1
         && right.allSatisfy(Self.isLower)
     }
     let ending = parts.last.map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -233,8 +238,8 @@ private struct Name {
     return isName || hasEnding || areWords && parts.count > 2
   }
 
-  /// Matches digits with dots between them and a suffix after `-`, `+` or `~`: `1.2.3-rc1`, `v2.0-beta`; not
-  /// `2.5-inch`.
+  /// Matches digits with dots between them and a suffix after `-`, `+` or `~`: `1.2.3-rc1`, `v2.0-beta`, `3.0.11-1`;
+  /// not `2.5-inch`.
   var isVersion: Bool {
     guard
       let mark = bytes.firstIndex(where: {
@@ -249,8 +254,30 @@ private struct Name {
       return false
     }
     let suffix = bytes[(mark + 1)...]
+    // A Debian revision. Other digits end a range.
+    if numbers.count > 2, (1...4).contains(suffix.count), suffix.allSatisfy(TextBytes.isDigit) { return true }
     return suffix.contains(where: Self.isLetter) && (isMarked || numbers.count > 2 || Self.isMixed(suffix))
   }
+
+  /// Matches words and numbers with hyphens between them that are one name: `CVE-2025-26699`, `BSD-3-Clause`, `F-16`,
+  /// `dconf-gsettings-backend`; not `F-16-based`, `Paris-Nice`, `5-year-old` and `state-of-the-art`.
+  var isHyphenated: Bool {
+    let parts = bytes.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard parts.count > 1, let first = parts.first, let last = parts.last, let initial = first.first,
+      Self.isLetter(initial),
+      parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy { Self.isWord($0) || $0 == UInt8(ascii: ".") } })
+    else { return false }
+    let isCode = first.allSatisfy { Self.isUpper($0) || TextBytes.isDigit($0) }
+    if parts.count == 2 { return isCode && last.allSatisfy(TextBytes.isDigit) }
+    // "-based", "-like" and others follow a name.
+    let isSuffix = last.allSatisfy(Self.isLower) && bytes.contains(where: Self.isUpper)
+    if bytes.contains(where: TextBytes.isDigit) { return !isSuffix }
+    return !bytes.contains(where: Self.isUpper)
+      && !parts.contains { Self.joiningWords.contains(String(decoding: $0, as: UTF8.self)) }
+  }
+
+  /// Words inside compounds of English, such as `state-of-the-art`.
+  private static let joiningWords = Set(words: "a and at by down for in of off on or out the to up with")
 
   /// True if it has letters and digits, or an upper-case letter after lower-case ones.
   private static func isMixed(_ part: ArraySlice<UInt8>) -> Bool {

@@ -8,7 +8,10 @@ extension ExpressionFinder {
     // The cut may separate digits from the signs before them, or a unit from its digits.
     var position = cut
     let low = max(0, cut - Self.reach)
-    while position < cut + 4, !text.isDigit(position), text[position] > 0x20 { position += 1 }
+    while position < cut + 5, !text.isDigit(position), text[position] > 0x20 { position += 1 }
+    if let sign = scalar(before: position), isCurrency(sign), let space = space(at: position) {
+      position += space
+    }
     var words = 0
     while position >= low, words < 3 {
       if text.isDigit(position) {
@@ -95,8 +98,11 @@ extension ExpressionFinder {
   /// Returns the beginning of a number with the currency and sign before its digits: `-$5`, `US$5`.
   private func beginWithSigns(_ begin: Int) -> Int {
     var begin = begin
-    if let currency = scalar(before: begin), isCurrency(currency) {
-      begin -= currency.size
+    let close = size(before: begin, space).map { begin - $0 } ?? begin
+    if let currency = scalar(before: close), isCurrency(currency),
+      close == begin || !endsAmount(close - currency.size)
+    {
+      begin = close - currency.size
       var letters = begin
       while letters > 0, TextBytes.isLetter(text[letters - 1]), text[letters - 1] & 0x20 == 0,
         begin - letters < 3
@@ -112,6 +118,11 @@ extension ExpressionFinder {
     let before = scalar(before: begin - sign.size)?.unicodeScalar
     let isSign = before.map { $0.properties.isWhitespace || "([{\"'“‘=:".unicodeScalars.contains($0) } ?? true
     return isSign ? begin - sign.size : begin
+  }
+
+  /// True if the sign of a currency at a place belongs to digits before it: `20 €`.
+  private func endsAmount(_ sign: Int) -> Bool {
+    text.isDigit((size(before: sign, space).map { sign - $0 } ?? sign) - 1)
   }
 
   /// Returns the end of a number with the sign at its digits: `50%`, `37°C`, `5€`.

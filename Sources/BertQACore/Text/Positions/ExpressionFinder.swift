@@ -1,5 +1,5 @@
-/// Finds expressions that an answer must not cut, by rules: e-mail and web addresses, paths and names of computing,
-/// numbers with their signs and units, and abbreviations with their dots.
+/// Finds expressions that an answer must not cut, by rules: e-mail and web addresses, dates, paths and names of
+/// computing, numbers with their signs and units, and abbreviations with their dots.
 ///
 /// Every rule reads a bounded number of bytes around the cut and ignores longer expressions.
 struct ExpressionFinder {
@@ -20,8 +20,9 @@ struct ExpressionFinder {
   /// Returns the expression that lies on both sides of a place.
   private func expression(across cut: Int) -> Range<Int>? {
     guard cut > 0, cut < text.count else { return nil }
-    return url(across: cut) ?? email(across: cut) ?? identifier(across: cut) ?? name(across: cut)
-      ?? number(across: cut) ?? abbreviation(across: cut) ?? option(across: cut) ?? hyphenated(across: cut)
+    return url(across: cut) ?? email(across: cut) ?? date(across: cut) ?? identifier(across: cut)
+      ?? name(across: cut) ?? number(across: cut) ?? abbreviation(across: cut) ?? option(across: cut)
+      ?? hyphenated(across: cut)
   }
 
   static func isInside(_ cut: Int, _ range: Range<Int>) -> Bool {

@@ -82,8 +82,11 @@ extension SentenceFinder {
     /// A row of a table in Markdown or with drawn lines, and a line of a tree of files.
     var isRow: Bool { text[start] == UInt8(ascii: "|") || LineMarks.isBoxDrawing(first.scalar) }
 
-    /// Matches `# Heading`.
+    /// Matches `# Heading`, and `[section]` alone.
     var isHeading: Bool {
+      if text[start] == UInt8(ascii: "["), count > 2, text[end - 1] == UInt8(ascii: "]") {
+        return (start..<end).contains { TextBytes.isLetter(text[$0]) }
+      }
       var position = start
       while text[position] == UInt8(ascii: "#") { position += 1 }
       return position > start && position - start <= 6 && text[position] == 0x20
@@ -118,8 +121,9 @@ extension SentenceFinder {
           && (text.isDigit(position - 1) || (first..<position).allSatisfy { "IVX".utf8.contains(text[$0]) })
     }
 
-    /// Matches `Date of birth: 1984`, `**Date:** 1984` and `Notes:`.
+    /// Matches `Date of birth: 1984`, `**Date:** 1984`, `Notes:`, `NOTE:a`, `name=1984` and `name = 1984`.
     var hasKey: Bool {
+      if hasSetting { return true }
       var position = start
       while position < end, position - start < 40, text[position] != UInt8(ascii: ":") {
         if text[position] == UInt8(ascii: ".") && Self.isSpace(text[position + 1]) { return false }
@@ -128,6 +132,23 @@ extension SentenceFinder {
       guard position > start, text[position] == UInt8(ascii: ":") else { return false }
       repeat { position += 1 } while position < end && "*_".utf8.contains(text[position])
       return position >= end || Self.isSpace(text[position])
+    }
+
+    /// Matches the settings of a program, and the lines of a calendar or an address book.
+    private var hasSetting: Bool {
+      var position = start
+      while position < end, position - start < 60,
+        text.isWordByte(position) || ".-/;".utf8.contains(text[position])
+      {
+        position += 1
+      }
+      guard position > start + 1 else { return false }
+      if text[position] == UInt8(ascii: ":") {
+        return !(start..<position).contains { text[$0] & 0x20 != 0 && TextBytes.isLetter(text[$0]) }
+          && TextBytes.isLetter(text[start])
+      }
+      if text[position] == 0x20 { position += 1 }
+      return position < end && text[position] == UInt8(ascii: "=") && text[position + 1] != UInt8(ascii: "=")
     }
 
     /// True if a time of day begins the line or follows a date.

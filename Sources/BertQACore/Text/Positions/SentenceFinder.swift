@@ -214,6 +214,16 @@ extension SentenceFinder {
     return unit.scalar > 0x3000 && (category == .openPunctuation || category == .initialPunctuation)
   }
 
+  /// True if the space between two words has a blank line or a line break that ends a sentence.
+  func hasBoundary(in range: Range<Int>) -> Bool {
+    if hasBlankLine(in: range) { return true }
+    let part = range.prefix(CallPoll.textInterval)
+    guard let lineBreak = part.first(where: { lineBreakSize(at: $0) > 0 }),
+      !isBeforeBlankLine(lineBreak, limit: range.upperBound)
+    else { return false }
+    return separatesLines(lineBreak, content: lineBreak, limit: text.count)
+  }
+
   /// True if the text between two words has a blank line that ends a sentence. Only its first part is searched.
   func hasBlankLine(in range: Range<Int>) -> Bool {
     let limit = min(range.upperBound, range.lowerBound + CallPoll.textInterval)

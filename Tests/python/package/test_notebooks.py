@@ -47,7 +47,7 @@ class Page(html.parser.HTMLParser):
 def page(value):
     source = value._repr_html_()
     source.encode("utf-8")  # as a notebook's file is written
-    assert not re.search("[\0-\x08\x0b-\x1f]", source)
+    assert not re.search("[\0-\x08\x0b\x0c\x0e-\x1f]", source)
     found = Page(source)
     assert not {tag for tag, _ in found.tags} & {"script", "style", "link", "img", "iframe"}
     return found
@@ -73,6 +73,13 @@ def test_every_text_is_escaped(tiny, kind):
         assert "alert" not in str(dict(page(answer).tags))
         shown = answer.text.decode("utf-8", "replace") if kind is bytes else answer.text
         assert re.sub("[\0\x1b\ud800]", "\ufffd", shown) in found.marks
+
+
+@pytest.mark.parametrize("kind", [str, bytes])
+def test_line_ends_stay_and_noncharacters_do_not(context, kind):
+    text = f"It rained.\r\n\x85\ufdd0\ufffe\U0001fffe\U0010ffff\U0001fffd.\r\n{FOX}"
+    result = context.answer(WHO, text if kind is str else text.encode())
+    assert "It rained.\r\n" + "\ufffd" * 5 + "\U0001fffd.\r\n" in page(result).text
 
 
 @pytest.mark.parametrize("kind", [str, bytes])

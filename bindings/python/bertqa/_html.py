@@ -18,8 +18,13 @@ _TEXT = "white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.6;max-width:6
 _MARK = "color:inherit;border-radius:3px;padding:0 1px;unicode-bidi:isolate;background:rgba({})"
 _BEST, _OTHER, _GUESS = (_MARK.format(color) for color in ("255,196,0,.55", "255,196,0,.22", "127,127,127,.25"))
 _GREY = "opacity:.65"
-#: HTML does not allow control characters; UTF-8 does not allow lone surrogates.
-_UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+#: HTML does not allow control characters and noncharacters, the last two of each plane among them; UTF-8 does not allow
+#: lone surrogates. The tool's pages have the same rule (HTMLText.swift).
+_UNPRINTABLE = re.compile(
+    "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef"
+    + "".join(chr(plane + last) for plane in range(0, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF))
+    + "]"
+)
 
 
 def escaped(text: Any) -> str:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 import bertqa
-from samples import FOX, WHO
+from samples import ANSWER, FOX, WHO
 
 HOSTILE = "<script>alert(1)</script> & \"'</mark>\0\x1b[31m\ud800"
 
@@ -100,8 +100,25 @@ def test_long_documents_are_shown_around_their_answers(context, kind):
     assert len(set(styles.values())) == 2 and list(styles.values()).count(styles["answer 1"]) == 1
     # Neighbouring answers share their surroundings; nothing is shown twice.
     assert found.text.count("was painted by") <= 1
+    # Nothing before an answer at the beginning is left out, least of all the answer.
+    first = context.answer(WHO, (FOX + " " + far) if kind is str else (FOX + " " + far).encode())
+    assert page(first).marks == [ANSWER] and page(first).text.startswith(FOX)
     none = replace(result, answers=[])._of(given)
     assert len(none._repr_html_()) < 2000 and page(none).text.count("does not seem to say") == 1
+
+
+@pytest.mark.parametrize("kind", [str, bytes])
+def test_long_sentences_are_cut_around_their_answers(context, kind):
+    """A result without its document shows the sentences. In bytes, 300 before and after are inside a character."""
+    text, before, after = "x" + "é" * 999, "é" * 999 + "x", "é" * 999
+    if kind is bytes:
+        text, before, after = text.encode(), before.encode(), after.encode()
+    result = context.answer(WHO, FOX if kind is str else FOX.encode())
+    answer = replace(
+        result.answer, text=text, start=len(before), sentence=before + result.answer.text + after, sentence_start=0
+    )
+    found = page(replace(result, answers=[answer])).text
+    assert re.fullmatch(f"xé+… [0-9.]+ % – …é+x{ANSWER}é+…", found) and 400 < len(found) < 1000
 
 
 def test_many_answers_are_cut(tiny):

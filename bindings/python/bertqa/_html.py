@@ -59,12 +59,15 @@ def answers_html(document: Any, first: int, answers: "Sequence[Answer[Any]]", is
 
 def _line(answer: "Answer[Any]", with_sentence: bool) -> str:
     percent = f"{100 * answer.probability:.1f} %"
-    sentence = f' <span style="{_GREY}">– {escaped(_cut(answer.sentence))}</span>' if with_sentence else ""
-    return f'<li><bdi>{escaped(_cut(answer.text))}</bdi> <span style="{_GREY}">{percent}</span>{sentence}</li>'
+    surroundings = _cut(answer.sentence, answer.start - answer.sentence_start) if with_sentence else ""
+    sentence = f' <span style="{_GREY}">– {surroundings}</span>' if with_sentence else ""
+    return f'<li><bdi>{_cut(answer.text, 0)}</bdi> <span style="{_GREY}">{percent}</span>{sentence}</li>'
 
 
-def _cut(text: Any) -> Any:
-    return text[:AROUND]
+def _cut(text: Any, place: int) -> str:
+    """Returns a text, of a longer one only the surroundings of a place, escaped."""
+    begin, end = _boundary(text, place - AROUND), _boundary(text, place + AROUND)
+    return f"{'…' if begin else ''}{escaped(text[begin:end])}{'…' if end < len(text) else ''}"
 
 
 def _highlighted(document: Any, first: int, answers: "Sequence[Answer[Any]]", is_impossible: bool) -> str:
@@ -96,7 +99,7 @@ def _excerpts(document: Any, ranges: Sequence[Tuple[int, int]]) -> List[Tuple[in
         return [(0, len(document))]
     found: List[Tuple[int, int]] = []
     for start, end in ranges or [(0, 0)]:
-        begin, stop = _boundary(document, max(0, start - AROUND)), _boundary(document, end + AROUND)
+        begin, stop = _boundary(document, start - AROUND), _boundary(document, end + AROUND)
         if found and begin <= found[-1][1]:
             found[-1] = found[-1][0], max(stop, found[-1][1])
         else:
@@ -106,6 +109,8 @@ def _excerpts(document: Any, ranges: Sequence[Tuple[int, int]]) -> List[Tuple[in
 
 def _boundary(document: Any, position: int) -> int:
     """Returns the next white space if it is near, otherwise the next position that does not split a character."""
+    if position <= 0:
+        return 0
     position = min(position, len(document))
     near = document[position : position + _WORD]
     space = next((at for at in range(len(near)) if near[at : at + 1].isspace()), 0)

@@ -332,24 +332,46 @@ def test_a_failure_leaves_nothing_else(page, monkeypatch):
     del page.messages[:]  # Chromium logs refused requests
 
 
-def test_on_a_telephone_the_answer_stays_in_sight(page):
+@pytest.fixture
+def telephone(page):
     page.call("Emulation.setDeviceMetricsOverride", width=320, height=600, deviceScaleFactor=1, mobile=False)
-    try:
-        for tab in "classify", "next", "answer":
-            page.run(f"select(at('tab-{tab}'))")
-            assert page.run("document.documentElement.scrollWidth <= innerWidth"), tab
-        page.run("show('x\\n'.repeat(200) + " + json.dumps(FOX) + ")")
-        ask(page, WHO)
-        page.wait("at('document').scrollTop > 100")
-        assert page.run("scrollY") == 0
-        inside = "(r => r.top >= 0 && r.bottom <= innerHeight)(%s.getBoundingClientRect())"
-        assert page.run(inside % "at('verdict')")
-        assert not page.run(inside % "document.querySelector('mark.best')")
-        # The answer in the list leads to its place.
-        page.run("at('answers').firstChild.firstChild.click()")
-        page.wait(inside % "document.querySelector('mark.best')")
-    finally:
-        page.call("Emulation.clearDeviceMetricsOverride")
+    yield page
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+FITS = "document.documentElement.scrollWidth <= innerWidth"
+
+
+def test_on_a_telephone_the_answer_stays_in_sight(telephone):
+    page = telephone
+    for tab in "classify", "next", "answer":
+        page.run(f"select(at('tab-{tab}'))")
+        assert page.run(FITS), tab
+    page.run("show('x\\n'.repeat(200) + " + json.dumps(FOX) + ")")
+    ask(page, WHO)
+    page.wait("at('document').scrollTop > 100")
+    assert page.run("scrollY") == 0
+    inside = "(r => r.top >= 0 && r.bottom <= innerHeight)(%s.getBoundingClientRect())"
+    assert page.run(inside % "at('verdict')")
+    assert not page.run(inside % "document.querySelector('mark.best')")
+    # The answer in the list leads to its place.
+    page.run("at('answers').firstChild.firstChild.click()")
+    page.wait(inside % "document.querySelector('mark.best')")
+
+
+def test_on_a_telephone_long_words_are_broken(telephone):
+    page = telephone
+    page.run("tell('file', 'n'.repeat(240)); globalThis.long = 'w'.repeat(450)")
+    page.run("at('answers').replaceChildren(item(long, 0.5, answer))")
+    for impossible in "true", "false":
+        page.run(f"judge({{ text: long, probability: 0.5 }}, {impossible}, '')")
+        assert page.run(f"at('verdict').textContent.length > 450 && {FITS}"), impossible
+    page.run("select(at('tab-classify')); at('details').hidden = !(at('details').open = true)")
+    page.run("at('weights').append(element('tr', ''))")
+    page.run("at('weights').rows[0].append(element('td', long), element('td', '-0.125'))")
+    # The number beside it stays on one line.
+    page.run("globalThis.range = new Range(); range.selectNodeContents(at('weights').rows[0].cells[1])")
+    assert page.run(f"{FITS} && range.getClientRects().length") == 1
 
 
 def test_hebrew_begins_on_the_right(page):

@@ -259,6 +259,41 @@ def test_a_text_is_continued_word_by_word(page):
     page.wait(f"at('begun').value === {json.dumps(f'O {first} {second}')}")
 
 
+def test_only_words_that_follow_the_text_are_added(page, served):
+    def added(text):
+        words = served.tasks.run("next", {"page": "test", "text": text})["words"]
+        return f"{text} {words[0]['word']}"
+
+    submit, steps = "at('continue').requestSubmit(); ", ["O"]
+    for _ in range(4):
+        steps.append(added(steps[-1]))
+    page.run("select(at('tab-next'))")
+    page.wait("at('words').children.length")
+    for press, expected in [
+        ("at('begun').value = 'O'; at('begun').dispatchEvent(new Event('input')); " + submit, steps[1]),
+        (submit + submit, steps[3]),
+        ("(({ firstChild: word }) => { word.click(); word.click() })(at('words').firstChild)", steps[4]),
+    ]:  # fmt: skip
+        page.run(press)
+        page.wait(f"continued === {json.dumps(expected)}")
+        assert page.run("at('begun').value") == expected
+
+
+def test_the_words_keep_the_focus(page):
+    page.run("select(at('tab-next'))")
+    page.wait("at('words').children.length")
+    page.run("at('words').children[2].firstChild.focus()")
+    for _ in range(2):
+        page.press("Enter")
+        page.wait("continued === at('begun').value && continued !== (globalThis.before ?? 'Good night ,')")
+        assert (
+            page.run("before = continued; [...at('words').children].indexOf(document.activeElement.parentElement)")
+            == 2
+        )
+    page.run("at('begun').value = ''; showNext()")
+    assert page.run("document.activeElement.id") == "begun"
+
+
 def test_everything_has_a_name(page):
     """For screen readers: the roles and names of the page's elements. No control lacks a name."""
     ask(page, WHO)

@@ -360,33 +360,42 @@ at("classify").addEventListener("submit", async (event) => {
 
 // ---- Continue
 
+/** The words shown, and the text that they continue. */
 let following = [];
+let continued = null;
 let separator = " ";
 
 async function showNext() {
-  const found = await ask("next", { text: at("begun").value });
+  const asked = at("begun").value;
+  const found = await ask("next", { text: asked });
   if (!found) return;
   following = found.words;
+  continued = asked;
   separator = found.separator;
   at("following").textContent = !following.length
     ? "Type a first word."
     : `${found.unknown ? "The model does not know the last word. " : ""}Most probable: ` +
       `${following[0].end ? "the end of the text" : following[0].word}, ${percent(following[0].probability)}`;
+  const buttons = at("words").getElementsByTagName("button");
+  const focused = [...buttons].indexOf(document.activeElement);
   at("words").replaceChildren(
     ...following.map((word) => item(word.end ? "(end of the text)" : word.word, word.probability, () => append(word))),
   );
+  if (focused >= 0) (buttons[focused] ?? at("begun")).focus();
 }
 
 function append(word) {
-  if (!word || word.end) return;
   const begun = at("begun");
+  // After a change of the text the words shown are not those that follow.
+  if (!word || word.end || begun.value !== continued) return;
   begun.value = separator ? `${begun.value.trimEnd()}${separator}${word.word}` : begun.value + word.word;
   showNext();
 }
 
 at("begun").addEventListener("input", showNext);
-at("continue").addEventListener("submit", (event) => {
+at("continue").addEventListener("submit", async (event) => {
   event.preventDefault();
+  if (at("begun").value !== continued) await showNext();
   append(following[0]);
 });
 

@@ -76,7 +76,11 @@ def test_a_collection_is_asked(tmp_path):
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
-            assert post(server, "documents")[1] == {"names": ["text", "notes.db"], "collections": [1]}
+            assert post(server, "documents")[1] == {
+                "names": ["text", "notes.db"],
+                "largest": 8 << 20,
+                "collections": [1],
+            }
             assert (
                 post(server, "document", index=1)[0] == post(server, "collection", index=0, question="x")[0] == 400
             )
@@ -173,13 +177,15 @@ def test_requests_are_bounded(server, monkeypatch):
         (b"{}", {"Content_Length": None}, 411),
         (b"{}", {"Content_Length": "-1"}, 411),
         (b"{}", {"Content_Length": "\u00b2"}, 411),
-        (b"{}", {"Content_Length": str(_server.LARGEST + 1)}, 413),
+        (b"{}", {"Content_Length": str(_server.LARGEST_REQUEST + 1)}, 413),
         (b"{}", {"Content_Length": "9" * 5000}, 413),
         (b"{}", {"Content_Length": ["2", "2"]}, 400),
     ]:
         found, _, data = send(server, "POST", path, body, **changed)
         assert found == status and json.loads(data)["error"], (body[:20], changed)
     assert send(server, "POST", f"/{server.key}/run", b'{"page": "x"}')[0] == 404
+    # No text that the page accepts is refused, however JSON spells it.
+    assert post(server, "next", text="\0" * post(server, "documents")[1]["largest"])[0] == 200
     # A request that never comes does not keep its thread.
     monkeypatch.setattr(_server._Handler, "timeout", 0.2)
     with socket.create_connection(("127.0.0.1", server.server_port)) as slow:
@@ -202,7 +208,7 @@ def test_answers_are_the_librarys(server, context):
 
 
 def test_documents(server):
-    assert post(server, "documents")[1] == {"names": ["fox.txt", "two"], "collections": []}
+    assert post(server, "documents")[1] == {"names": ["fox.txt", "two"], "largest": 8 << 20, "collections": []}
     assert post(server, "document", index=1)[1] == {"text": "🦊 x\r\ny"}
     for index in -1, 2, "0", None, 1.0:
         assert post(server, "document", index=index)[0] == 400

@@ -174,6 +174,10 @@ def test_documents_are_chosen_pasted_and_opened(page, tmp_path):
     assert page.run("at('paste').hidden && at('paste-button').getAttribute('aria-expanded')") == "false"
     ask(page, WHO)
     assert page.run("document.querySelector('mark').textContent") == "A cat"
+    page.run("at('paste-button').click(); at('pasted').value = ''; at('paste').requestSubmit()")
+    assert page.run("at('error').textContent") == "Pasted text 2: empty" and not page.run("at('paste').hidden")
+    page.run("at('pasted').value = 'A cow jumped.'; at('paste').requestSubmit()")
+    assert page.run("at('documents').selectedOptions[0].text + at('error').textContent") == "Pasted text 2"
     file = tmp_path / "<b>mine.txt"
     for data, expected in [(b"A hen jumped.", ""), (b"\xff", "<b>mine.txt: not a text in UTF-8")]:
         file.write_bytes(data)
@@ -185,15 +189,53 @@ def test_documents_are_chosen_pasted_and_opened(page, tmp_path):
     # A request in progress, here for questions to suggest, does not mention the file.
     page.run("ask('suggest', { text: 'A hen jumped.' })")
     assert page.run("at('error').textContent") == expected
-    page.run("add('Pasted text', 'x '.repeat(5 << 20))")
+    page.run("globalThis.gone = { name: 'gone', size: 1, arrayBuffer: () => Promise.reject(Error()) }")
+    page.run("Object.defineProperty(at('file'), 'files', { value: [gone] })")
+    page.run("at('file').dispatchEvent(new Event('change'))")
+    page.wait("at('error').textContent === 'gone: cannot be read'")
+    # Like a file, it is measured in bytes.
+    page.run("add('Pasted text', 'é'.repeat(5 << 20))")
     page.wait("at('error').textContent === 'Pasted text: larger than 8 MiB'")
-    assert page.run("at('document').textContent === 'A hen jumped.' && at('documents').options.length === 4")
+    names = ["fox.txt", NAME, "Pasted text 1", "Pasted text 2", file.name]
+    assert page.run("[...at('documents').options].map(o => o.text)") == names
+    assert page.run("at('documents').selectedIndex") == 4
+    assert page.run("at('document').textContent") == "A hen jumped."
     page.run("at('documents').selectedIndex = 0; at('documents').dispatchEvent(new Event('change'))")
     page.wait(f"at('document').textContent.startsWith({json.dumps(FOX)})")
 
 
+CHOOSE = "at('documents').selectedIndex = 1; at('documents').dispatchEvent(new Event('change')); "
+
+
+def test_a_question_waits_for_the_document(page):
+    page.run(f"{CHOOSE} at('question').value = {json.dumps(WHO)}; at('ask').requestSubmit()")
+    page.wait("document.querySelector('mark.best') !== null")
+    assert page.run("at('document').textContent") == HOSTILE + FOX
+    # Nor is one lost that is asked before the list of documents is there.
+    late = "const now = fetch; fetch = async (...request) => { if (request[0] === 'documents') "
+    late += "await new Promise((go) => { globalThis.go = go }); return now(...request) }"
+    script = page.call("Page.addScriptToEvaluateOnNewDocument", source=late)
+    page.call("Page.reload")
+    page.wait("globalThis.go && at('file').disabled && at('paste-button').disabled")
+    page.call("Page.removeScriptToEvaluateOnNewDocument", **script)
+    page.run(f"at('question').value = {json.dumps(WHO)}; at('ask').requestSubmit(); go()")
+    page.wait("document.querySelector('mark.best') !== null")
+    assert not page.run("at('file').disabled || at('paste-button').disabled")
+
+
+def test_the_list_says_what_is_shown(page, monkeypatch):
+    """Also after a document that cannot be had."""
+    monkeypatch.setattr(Tasks, "_document", lambda *request: 1 // 0)
+    page.run(f"{CHOOSE} at('question').value = {json.dumps(WHO)}; at('ask').requestSubmit()")
+    page.wait("at('error').textContent.includes('division')")
+    assert page.run("at('documents').selectedIndex") == 0 and page.run("at('verdict').textContent") == ""
+    ask(page, WHO)
+    assert page.run("at('document').textContent").startswith(FOX) and page.run("at('error').textContent") == ""
+    del page.messages[:]  # Chromium logs failures
+
+
 def test_hostile_texts_stay_text(page):
-    page.run("at('documents').selectedIndex = 1; at('documents').dispatchEvent(new Event('change'))")
+    page.run(CHOOSE)
     page.wait("at('document').textContent.includes('hacked')")
     assert page.run("at('document').textContent") == HOSTILE + FOX
     for question in HOSTILE + WHO, "What is hacked?", "<script>":
@@ -352,7 +394,7 @@ def test_dark_and_light_can_be_read(page, scheme):
 def test_a_failure_leaves_nothing_else(page, monkeypatch):
     """Neither "Reading…" nor, after the next request or on another tab, its own message."""
     ask(page, WHO)
-    monkeypatch.setattr(_server, "LARGEST", 100)
+    monkeypatch.setattr(_server, "LARGEST_REQUEST", 100)
     page.run("at('ask').requestSubmit()")
     page.wait("at('error').textContent.startsWith('the text is too large')")
     page.wait("at('verdict').textContent === ''")

@@ -14,10 +14,8 @@ from typing import List, Optional, Tuple, Union
 from .._collection import Collection
 from .._errors import BertQAError
 from ._server import Server
-from ._tasks import Tasks
+from ._tasks import LARGEST, Tasks
 
-#: The maximum size of a file in bytes; browsers cannot display much more comfortably.
-LARGEST = 8 << 20
 #: What SQLite's databases begin with.
 DATABASE = b"SQLite format 3\0"
 

@@ -14,12 +14,12 @@ import socket
 from typing import Any, Optional
 
 from .._errors import Cancelled, InvalidArgument
-from ._tasks import Tasks
+from ._tasks import LARGEST, Tasks
 
 HERE = pathlib.Path(__file__).resolve().parent
 TYPES = {"page.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
-#: The maximum size of a request in bytes: a text of 8 MiB, as JSON may spell it.
-LARGEST = 24 << 20
+#: The maximum size of a request in bytes: JSON spells a byte of a text with up to 6. The rest is for the question.
+LARGEST_REQUEST = 7 * LARGEST
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
@@ -138,8 +138,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         length = self._header("Content-Length") or ""
         if not (length.isascii() and length.isdigit()):
             raise Refused(411, "the request must say its length")
-        if len(length) > 12 or int(length) > LARGEST:
-            raise Refused(413, f"the text is too large: a request has at most {LARGEST >> 20} MiB")
+        if len(length) > 12 or int(length) > LARGEST_REQUEST:
+            raise Refused(413, f"the text is too large: a request has at most {LARGEST_REQUEST >> 20} MiB")
         try:
             data = self.rfile.read(int(length))
         except socket.timeout:

@@ -15,6 +15,8 @@ from .._results import Answer
 Request = Mapping[str, Any]
 Chosen = TypeVar("Chosen", str, pathlib.Path)
 
+#: The maximum size of a text in bytes; browsers cannot display much more comfortably.
+LARGEST = 8 << 20
 #: The number of documents that stay tokenized.
 PREPARED = 4
 #: The numbers of answers and next words shown, and of characters that predict the next word.
@@ -84,6 +86,7 @@ class Tasks:
     def _documents(self, request: Request, cancel: Callable[[], bool]) -> Any:
         return {
             "names": [name for name, _ in self._given],
+            "largest": LARGEST,
             "collections": [index for index, (_, given) in enumerate(self._given) if not isinstance(given, str)],
         }
 

@@ -146,9 +146,9 @@ async function show(shown) {
 async function answer() {
   const question = at("question").value.trim();
   if (!question) return at("question").focus();
+  if (!(await arrived)) return;
   untell();
-  const index = at("documents").selectedIndex;
-  if (collections.has(index)) return answerFrom(index, question);
+  if (collections.has(current)) return answerFrom(current, question);
   const asked = text;
   at("verdict").textContent = "Reading…";
   at("answers").replaceChildren();
@@ -198,7 +198,7 @@ async function answerFrom(index, question) {
   running.passage?.abort();
   const found = await ask("collection", { index, question });
   if (found === undefined) at("verdict").replaceChildren();
-  if (!found || at("documents").selectedIndex !== index) return;
+  if (!found || current !== index) return;
   const best = found.hits.find((hit) => hit.id === found.best);
   judge(best?.answers[0], found.impossible, found.hits.length ? "These passages do not seem to say." : "Nothing was found.");
   at("document").replaceChildren();
@@ -228,7 +228,7 @@ async function openHit(index, hit, impossible) {
     button.setAttribute("aria-current", String(button.dataset.id === String(hit.id)));
   }
   const found = await ask("passage", { index, id: hit.id });
-  if (!found || at("documents").selectedIndex !== index) return;
+  if (!found || current !== index) return;
   withRanges(at("document"), found.text, [
     {
       ...found,
@@ -274,47 +274,76 @@ at("paste-button").addEventListener("click", () => {
 });
 at("paste").addEventListener("submit", (event) => {
   event.preventDefault();
+  if (!add(`Pasted text ${pastes + 1}`, at("pasted").value)) return;
+  pastes += 1;
   at("paste-button").click();
-  add("Pasted text", at("pasted").value);
   at("question").focus();
 });
 at("file").addEventListener("change", async () => {
   const [file] = at("file").files;
   if (!file) return;
   at("file").value = "";
-  if (file.size > LARGEST) {
-    tell("file", `${file.name}: larger than 8 MiB`);
-    return;
-  }
+  if (!fits(file.name, file.size)) return;
+  const data = await file.arrayBuffer().catch(() => null);
+  if (!data) return tell("file", `${file.name}: cannot be read`);
+  let read;
   try {
-    add(file.name, new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()));
+    read = new TextDecoder("utf-8", { fatal: true }).decode(data);
   } catch {
-    tell("file", `${file.name}: not a text in UTF-8`);
+    return tell("file", `${file.name}: not a text in UTF-8`);
   }
+  add(file.name, read);
 });
-
-/** The maximum size of a text: browsers cannot display much more comfortably. */
-const LARGEST = 8 << 20;
 
 /** The texts of this page by their position in the list; null if the server has the text. */
 const texts = [];
+/** The number of texts that were pasted. */
+let pastes = 0;
+/** The maximum size of a text in bytes, which the server tells. */
+let largest;
 
+/** Returns true if a text of so many bytes can be added; otherwise says why not. */
+function fits(name, size) {
+  if (size > 0 && size <= largest) return true;
+  tell("file", `${name}: ${size > 0 ? `larger than ${largest >> 20} MiB` : "empty"}`);
+  return false;
+}
+
+/** Returns true if the text was added to the list. */
 function add(name, added) {
-  if (added.length > LARGEST) return tell("file", `${name}: larger than 8 MiB`);
+  if (!fits(name, new Blob([added]).size)) return false;
   texts.push(added);
   at("documents").append(element("option", name));
   at("documents").selectedIndex = texts.length - 1;
-  show(added);
+  choose(texts.length - 1);
+  return true;
 }
 
-async function choose(index) {
-  if (collections.has(index)) return show(null);
-  if (texts[index] === null) {
+/** The position of the document shown; -1: none. */
+let current = -1;
+/** Becomes true when the document chosen last is shown, false if another is. Questions wait for it. */
+let arrived;
+
+/** Shows a document of the list. */
+function choose(index) {
+  arrived = arrive(index);
+}
+
+async function arrive(index) {
+  const list = at("documents");
+  if (texts[index] === null && !collections.has(index)) {
     const found = await ask("document", { index });
-    if (!found) return;
-    texts[index] = found.text;
+    if (found) texts[index] = found.text;
+    else if (found === undefined && list.selectedIndex === index) {
+      // The list says what is shown.
+      list.selectedIndex = current;
+      arrived = current >= 0;
+    }
+    if (!found || list.selectedIndex !== index) return false;
   }
-  if (at("documents").selectedIndex === index) show(texts[index]);
+  current = index;
+  show(texts[index]);
+  return true;
 }
 
 // ---- Classify
@@ -401,14 +430,18 @@ at("continue").addEventListener("submit", async (event) => {
 
 // ---- Start
 
-(async () => {
+arrived = (async () => {
   const found = await ask("documents");
-  if (!found) return;
+  if (!found) return false;
+  largest = found.largest;
   for (const index of found.collections) collections.add(index);
   for (const name of found.names) {
     texts.push(null);
     at("documents").append(element("option", name));
   }
-  choose(0);
+  // Before, a text would take the place of one of these in the list.
+  at("file").disabled = at("paste-button").disabled = false;
   at("question").focus();
+  choose(0);
+  return arrived;
 })();

@@ -113,6 +113,25 @@ def test_a_collection_is_asked(tmp_path):
             thread.join()
 
 
+def test_only_the_models_that_are_needed_are_loaded(tmp_path):
+    for name, words_only in ("words.db", True), ("vectors.db", False):
+        with bertqa.Collection(tmp_path / name, words_only=words_only) as notes:
+            notes.add("fox", FOX)
+    documents = [(path.name, path) for path in (tmp_path / "words.db", tmp_path / "vectors.db")]
+    none = str(tmp_path / "none")
+    request = {"page": "x", "question": WHO, "id": 1}
+    tasks = Tasks(documents, {"embed": none})
+    found = tasks.run("collection", {**request, "index": 0})
+    assert found["hits"][0]["answers"][0]["text"] == ANSWER
+    with pytest.raises(bertqa.ModelNotFoundError):
+        tasks.run("collection", {**request, "index": 1})
+    for index in range(2):
+        assert (
+            Tasks(documents, {"answer": none, "embed": none}).run("passage", {**request, "index": index})["text"]
+            == FOX
+        )
+
+
 def test_the_page_and_its_headers(server):
     for name, kind in ("", "text/html"), ("page.css", "text/css"), ("page.js", "text/javascript"):
         status, headers, body = send(server, "GET", f"/{server.key}/{name}")

@@ -106,11 +106,15 @@ class Tasks:
         path = self._chosen(request, pathlib.Path)
         if not path.is_file() or path.stat().st_size == 0:
             raise FileNotFoundError(f"{path} is no longer there")  # Collection would make a new one
-        return Collection(path, context=self.context("answer"), embedder=self.context("embed"))
+        return Collection(path)
 
     def _collection(self, request: Request, cancel: Callable[[], bool]) -> Any:
         """Returns the passages that match a question best, with the answers in them."""
         with self._opened(request) as collection:
+            collection._context = self.context("answer")
+            # A collection without vectors is asked without the embedding model, which may not be installed.
+            if collection._fingerprint() is not None:
+                collection._embedder = self.context("embed")
             result = collection.ask(_string(request, "question"), k=ANSWERS, cancel=cancel)
         read = result.passages[:HITS] + [result.passage(a) for a in result.answers if a.document_index >= HITS]
         hits = [_hit(passage) for passage in {passage.id: passage for passage in read}.values()]

@@ -1,5 +1,6 @@
 """The demo's server, without a browser: permissions, refusals and answers."""
 
+import concurrent.futures
 import http.client
 import json
 import os
@@ -336,6 +337,24 @@ def test_an_older_request_that_comes_late_ends_none():
     assert newer == [False] and tasks._running == {}
     with pytest.raises(bertqa.InvalidArgument):
         tasks.run("answer", {**request, "number": "8"})
+
+
+def test_a_text_is_tokenized_once():
+    """Also for two requests at the same time."""
+    tasks, prepared, second = Tasks([], {}), [], threading.Event()
+
+    class Slow:
+        def prepare(self, text, cancel):
+            prepared.append(text)
+            if len(prepared) > 1:
+                second.set()
+            second.wait(0.3)
+            return object()
+
+    tasks._contexts["answer"] = Slow()
+    with concurrent.futures.ThreadPoolExecutor(2) as threads:
+        documents = list(threads.map(lambda number: tasks._prepare(FOX, lambda: False), range(2)))
+    assert prepared == [FOX] and documents[0] is documents[1]
 
 
 def test_one_context_and_few_documents_are_kept(server):

@@ -44,8 +44,8 @@ class Tasks:
         self._prepared: "collections.OrderedDict[str, Document[str]]" = collections.OrderedDict()
         #: By page and name: the request's number and the event that cancels it.
         self._running: Dict[Tuple[str, str], Tuple[int, threading.Event]] = {}
-        # _loading is held while a model loads; _lock only briefly.
-        self._loading, self._lock = threading.Lock(), threading.Lock()
+        # _loading is held while a model loads, _preparing while a text is tokenized; _lock only briefly.
+        self._loading, self._preparing, self._lock = threading.Lock(), threading.Lock(), threading.Lock()
 
     def run(self, name: str, request: Request) -> Any:
         """Returns the answer to one request. A new request cancels the previous one of the same page and name.
@@ -214,14 +214,13 @@ class Tasks:
         }
 
     def _prepare(self, text: str, cancel: Callable[[], bool]) -> "Document[str]":
-        with self._lock:
+        # A question waits for the suggestions' tokenization of the same text.
+        with self._preparing:
             document = self._prepared.get(text)
-            if document is not None:
-                self._prepared.move_to_end(text)
-                return document
-        document = self.context("answer").prepare(text, cancel=cancel)
-        with self._lock:
+            if document is None:
+                document = self.context("answer").prepare(text, cancel=cancel)
             self._prepared[text] = document
+            self._prepared.move_to_end(text)
             while len(self._prepared) > PREPARED:
                 self._prepared.popitem(last=False)
         return document

@@ -391,6 +391,14 @@ def test_a_program_that_cannot_begin():
     assert ended.stderr.startswith("bertqa.demo: cannot load libbertqa (nowhere") and ended.stderr.count("\n") == 1
 
 
+def test_a_program_that_is_ended_while_it_begins(monkeypatch, capsys):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program.Tasks, "context", interrupted)
+    assert program.main([]) == 130 and capsys.readouterr() == ("", "")
+
+
 def test_pipes_and_equal_names(tmp_path):
     """A pipe has its text only once. Files of the same name are told apart by their paths."""
     text = "".join(f"Box {number} holds {number * 7} screws.\n" for number in range(1000))
@@ -444,12 +452,12 @@ def test_a_browser_that_ends_before_the_page(tmp_path):
 
 
 def test_the_program_says_what_is_wrong(tmp_path, capsys, monkeypatch):
-    binary, large = tmp_path / "binary", tmp_path / "large"
+    binary, large = tmp_path / "bin\x1b[2J\r\n\x9bary", tmp_path / "large"
     binary.write_bytes(b"abc\xff")
     large.write_bytes(b"12345")
     monkeypatch.setattr(program, "LARGEST", 4)
     for arguments, message in [
-        ([str(binary)], "not a text in UTF-8: invalid start byte at byte 3"),
+        ([str(binary)], "bin [2J ary: not a text in UTF-8: invalid start byte at byte 3"),
         ([str(large)], "larger than"),
         ([str(tmp_path / "none")], "No such file"),
         (["--classify-model", str(tmp_path / "none")], "none"),
@@ -457,9 +465,10 @@ def test_the_program_says_what_is_wrong(tmp_path, capsys, monkeypatch):
     ]:
         assert program.main(arguments) == 1
         assert message in capsys.readouterr().err
-    for port in "65536", "-1", "x", "\u00b2":
+    for port in "65536", "-1", "x", "\u00b2", "x\x1b]0;y\x07z":
         with pytest.raises(SystemExit):
             program.main(["--port", port])
+        port = re.sub("[\x1b\x07]", " ", port)
         assert f"{port} is not a port: 0 to 65535" in capsys.readouterr().err
 
 

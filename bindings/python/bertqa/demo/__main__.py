@@ -4,12 +4,13 @@ import argparse
 import itertools
 import os
 import pathlib
+import re
 import signal
 import sqlite3
 import sys
 import threading
 import webbrowser
-from typing import List, Optional, Tuple, Union
+from typing import List, NoReturn, Optional, Tuple, Union
 
 from .._collection import Collection
 from .._errors import BertQAError
@@ -21,7 +22,7 @@ DATABASE = b"SQLite format 3\0"
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bertqa.demo", description=(__doc__ or "").partition(": ")[2])
+    parser = _Parser(prog="python -m bertqa.demo", description=(__doc__ or "").partition(": ")[2])
     parser.add_argument(
         "files", metavar="FILE", nargs="*", help="a text in UTF-8, or a collection, to ask; -: standard input"
     )
@@ -48,8 +49,10 @@ def main(arguments: Optional[List[str]] = None) -> int:
                 tasks.context(task)
         server = Server(tasks, given.port)
     except (ImportError, OSError, ValueError, sqlite3.Error, BertQAError) as error:
-        print(f"bertqa.demo: {error}", file=sys.stderr)
+        print(f"bertqa.demo: {_line(error)}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with server:
         try:
@@ -65,6 +68,16 @@ def main(arguments: Optional[List[str]] = None) -> int:
         except KeyboardInterrupt:
             tasks.cancel_all()
     return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(_line(message))
+
+
+def _line(message: object) -> str:
+    """Returns a message for a terminal. As in the tool's, a space replaces white space and control characters."""
+    return re.sub(r"[\s\0-\x1f\x7f-\x9f]+", " ", str(message))
 
 
 def _document(path: str, descriptor: Optional[int] = None) -> "Tuple[str, Union[str, pathlib.Path]]":

@@ -391,6 +391,14 @@ def test_dark_and_light_can_be_read(page, scheme):
                 assert contrast(page, f"document.querySelector({json.dumps(selector)})") >= 4.5, selector
 
 
+def test_forced_colours_show_the_selected_tab(page):
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+    selected, other = ("getComputedStyle(at('tab-%s')).borderBottomColor" % tab for tab in ("answer", "next"))
+    assert page.run(f"matchMedia('(forced-colors: active)').matches && {selected} !== {other}")
+    assert contrast(page, "at('tab-answer')", "borderBottomColor") >= 3
+    page.call("Emulation.setEmulatedMedia", features=[])
+
+
 def test_a_failure_leaves_nothing_else(page, monkeypatch):
     """Neither "Reading…" nor, after the next request or on another tab, its own message."""
     ask(page, WHO)

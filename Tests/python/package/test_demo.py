@@ -217,6 +217,7 @@ def test_answers_are_the_librarys(server, context):
     status, found = post(server, "answer", text=text, question=WHO)
     result = context.answer(WHO, text, top_k=5)
     assert status == 200 and found["impossible"] is result.is_impossible is False
+    assert set(found) == {"impossible", "answers"}  # the page uses no other value
     assert [(a["start"], a["end"]) for a in found["answers"]] == [a.utf16_range for a in result.answers]
     units = text.encode("utf-16-le")
     best = found["answers"][0]

@@ -155,7 +155,6 @@ class Tasks:
         result = self._prepare(_string(request, "text"), cancel).answer(question, top_k=ANSWERS, cancel=cancel)
         return {
             "impossible": result.is_impossible,
-            "noAnswerProbability": result.no_answer_probability,
             "answers": [_range(answer) for answer in result.answers],
         }
 

@@ -134,10 +134,12 @@ COMMENT ON FUNCTION bertqa_match(text) IS 'a text search for any of the question
 COMMENT ON FUNCTION bertqa_match(regconfig, text) IS 'a text search for any of the question''s words';
 
 -- The rows that rank best by words, ties included, and of the others those with the nearest vectors: an index serves each
--- of the two. The schemas of the extension and of pgvector need not be in search_path: pg_restore sets it to nothing.
+-- of the two. The caller's search_path does not count: it could hold other operators of these names, and pg_restore
+-- empties it. RESTRICTED: workers cannot read temporary tables.
 CREATE FUNCTION bertqa_search(
   source anyelement, question text, k integer DEFAULT 10, configuration regconfig DEFAULT get_current_ts_config()
-) RETURNS SETOF anyelement LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 10 AS $function$
+) RETURNS SETOF anyelement LANGUAGE plpgsql STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10
+SET search_path = pg_catalog, pg_temp AS $function$
 DECLARE
   relation regclass := (SELECT typrelid FROM pg_type WHERE oid = pg_typeof(source));
   words text[] := (
@@ -163,13 +165,16 @@ BEGIN
   IF question IS NULL OR k IS NULL THEN
     RETURN;
   END IF;
+  IF k NOT BETWEEN 1 AND 1000 THEN
+    RAISE EXCEPTION 'bertqa_search: k is 1 to 1000' USING ERRCODE = 'invalid_parameter_value';
+  END IF;
   SELECT format_type(atttypid, NULL), typnamespace INTO kind, kind_schema
   FROM pg_attribute JOIN pg_type AS t ON t.oid = atttypid WHERE attrelid = relation AND attname = vectors[1];
   IF kind = 'real[]' THEN
-    cosine := format('%s.bertqa_cosine(r.%I, $2)', own, vectors[1]);
+    cosine := format('%s.bertqa_cosine(bertqa_row.%I, $2)', own, vectors[1]);
     distance := '-' || cosine;
   ELSE
-    distance := format('r.%I OPERATOR(%s.<=>) $2::%s', vectors[1], kind_schema, kind);
+    distance := format('bertqa_row.%I OPERATOR(%s.<=>) $2::%s', vectors[1], kind_schema, kind);
     cosine := format('(1 - (%s))', distance);
   END IF;
   -- A vector of zeros has no cosine: NULL, or NaN from pgvector.
@@ -177,17 +182,20 @@ BEGIN
   EXECUTE format('SELECT %1$s.bertqa_match($1, $2), %1$s.bertqa_embed($2, ''query'')', own)
   INTO query, vector USING configuration, question;
   RETURN QUERY EXECUTE format($query$
-    WITH found AS MATERIALIZED (
-      SELECT r, ts_rank(r.%1$I, $1, 1) AS rank, %2$s AS cosine FROM %4$s AS r WHERE r.%1$I @@ $1
+    WITH bertqa_found AS MATERIALIZED (
+      SELECT bertqa_row, ts_rank(bertqa_row.%1$I, $1, 1) AS rank, %2$s AS cosine
+      FROM %4$s AS bertqa_row WHERE bertqa_row.%1$I @@ $1
       ORDER BY rank DESC FETCH FIRST 200 ROWS WITH TIES),
-    near AS MATERIALIZED (
-      SELECT r, %2$s AS cosine FROM %4$s AS r
-      WHERE r.%5$I IS NOT NULL
-        AND (r.%1$I @@ $1 AND ts_rank(r.%1$I, $1, 1) >= (SELECT min(rank) FROM found)) IS NOT TRUE
+    bertqa_near AS MATERIALIZED (
+      SELECT bertqa_row, %2$s AS cosine FROM %4$s AS bertqa_row
+      WHERE bertqa_row.%5$I IS NOT NULL
+        AND (bertqa_row.%1$I @@ $1
+          AND ts_rank(bertqa_row.%1$I, $1, 1) >= (SELECT min(rank) FROM bertqa_found)) IS NOT TRUE
       ORDER BY %3$s LIMIT 200)
-    SELECT (r).* FROM (SELECT r, cosine FROM found UNION ALL SELECT r, cosine FROM near) AS both_orders
+    SELECT (bertqa_row).*
+    FROM (SELECT bertqa_row, cosine FROM bertqa_found UNION ALL SELECT bertqa_row, cosine FROM bertqa_near) AS both_orders
     ORDER BY %6$s.bertqa_search_score(cosine, coalesce(
-      (SELECT count(*) FROM unnest($4) AS word WHERE word = ANY(tsvector_to_array((r).%1$I)))
+      (SELECT count(*) FROM unnest($4) AS word WHERE word = ANY(tsvector_to_array((bertqa_row).%1$I)))
         / nullif(cardinality($4), 0)::double precision, 0)) DESC LIMIT $3
     $query$, words[1], cosine, distance, relation, vectors[1], own)
   USING query, vector, k, asked;

@@ -4,14 +4,14 @@
 -- COST is in units of a simple operator; a run of the model takes as long as some hundred thousand of them.
 -- The planner then runs it last, on as few rows as possible, and in parallel.
 
-CREATE FUNCTION bertqa_answer(question text, document text) RETURNS text
+CREATE FUNCTION bertqa_answer(question text, text text) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_answer' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
 
 COMMENT ON FUNCTION bertqa_answer(text, text) IS
-'the best answer to the question in the document; NULL if there is none';
+'the best answer to the question in the text; NULL if there is none';
 
 CREATE FUNCTION bertqa_answers(
-  question text, document text, k integer DEFAULT 1,
+  question text, text text, k integer DEFAULT 1,
   OUT answer text, OUT score real, OUT probability real, OUT gap real,
   OUT start_byte bigint, OUT end_byte bigint, OUT start_char bigint, OUT end_char bigint,
   OUT sentence text, OUT is_impossible boolean, OUT no_answer_probability real
@@ -19,91 +19,91 @@ CREATE FUNCTION bertqa_answers(
 AS 'MODULE_PATHNAME', 'bertqa_pg_answers' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000 ROWS 1;
 
 COMMENT ON FUNCTION bertqa_answers(text, text, integer) IS
-'the k best answers in the document, best first, with score, probability and position';
+'the k best answers in the text, best first, with score, probability and position';
 
-CREATE FUNCTION bertqa_collect(internal, question text, document text) RETURNS internal
+CREATE FUNCTION bertqa_collect(internal, question text, text text) RETURNS internal
 AS 'MODULE_PATHNAME', 'bertqa_pg_collect' LANGUAGE C STABLE PARALLEL SAFE;
 
 CREATE FUNCTION bertqa_answer_collected(internal) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_answer_all' LANGUAGE C STABLE PARALLEL SAFE COST 100000;
 
-CREATE AGGREGATE bertqa_answer_all(question text, document text) (
+CREATE AGGREGATE bertqa_answer_all(question text, text text) (
   SFUNC = bertqa_collect, STYPE = internal, FINALFUNC = bertqa_answer_collected, PARALLEL = SAFE);
 
 COMMENT ON AGGREGATE bertqa_answer_all(text, text) IS
-'the best answer to the question over the documents of all rows, read as one collection; NULL if there is none';
+'the best answer to the question over the texts of all rows, read as one collection; NULL if there is none';
 
-CREATE FUNCTION bertqa_classify(document text) RETURNS text
+CREATE FUNCTION bertqa_classify(text text) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_classify' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000;
 
 COMMENT ON FUNCTION bertqa_classify(text) IS
-'the document''s most probable label; NULL if the document is too short for the model';
+'the text''s most probable label; NULL if the text is too short for the model';
 
-CREATE FUNCTION bertqa_classify(document text, labels text) RETURNS text
+CREATE FUNCTION bertqa_classify(text text, labels text) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_classify' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
 
 COMMENT ON FUNCTION bertqa_classify(text, text) IS
-'the document''s most probable label of these names, separated by commas, by a model of entailment';
+'the text''s most probable label of these names, separated by commas, by a model of entailment';
 
 CREATE FUNCTION bertqa_labels(
-  document text, OUT label text, OUT probability real, OUT logit real, OUT id integer
+  text text, OUT label text, OUT probability real, OUT logit real, OUT id integer
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'bertqa_pg_labels' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000 ROWS 5;
 
-COMMENT ON FUNCTION bertqa_labels(text) IS 'all labels of the model for the document, the most probable first';
+COMMENT ON FUNCTION bertqa_labels(text) IS 'all labels of the model for the text, the most probable first';
 
 CREATE FUNCTION bertqa_labels(
-  document text, labels text, OUT label text, OUT probability real, OUT logit real, OUT id integer
+  text text, labels text, OUT label text, OUT probability real, OUT logit real, OUT id integer
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'bertqa_pg_labels' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000 ROWS 5;
 
 COMMENT ON FUNCTION bertqa_labels(text, text) IS
-'these names, separated by commas, as labels of the document by a model of entailment, the most probable first';
+'these names, separated by commas, as labels of the text by a model of entailment, the most probable first';
 
 CREATE FUNCTION bertqa_entities(
-  document text, OUT entity text, OUT label text, OUT score real,
+  text text, OUT entity text, OUT label text, OUT score real,
   OUT start_byte bigint, OUT end_byte bigint, OUT start_char bigint, OUT end_char bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'bertqa_pg_entities' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
 
-COMMENT ON FUNCTION bertqa_entities(text) IS 'the names and other entities in the document, in text order';
+COMMENT ON FUNCTION bertqa_entities(text) IS 'the names and other entities in the text, in text order';
 
 CREATE FUNCTION bertqa_entities(
-  document text, labels text, OUT entity text, OUT label text, OUT score real,
+  text text, labels text, OUT entity text, OUT label text, OUT score real,
   OUT start_byte bigint, OUT end_byte bigint, OUT start_char bigint, OUT end_char bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'bertqa_pg_entities' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
 
 COMMENT ON FUNCTION bertqa_entities(text, text) IS
-'the entities in the document with these labels, separated by commas, and a threshold for each, such as disease=0.7; in text order';
+'the entities in the text with these labels, separated by commas, and a threshold for each, such as disease=0.7; in text order';
 
 CREATE FUNCTION bertqa_patterns(
-  document text, patterns text DEFAULT 'all', regions text DEFAULT '', OUT entity text, OUT label text, OUT score real,
+  text text, patterns text DEFAULT 'all', regions text DEFAULT '', OUT entity text, OUT label text, OUT score real,
   OUT start_byte bigint, OUT end_byte bigint, OUT start_char bigint, OUT end_char bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'bertqa_pg_patterns' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
 
-COMMENT ON FUNCTION bertqa_patterns(text, text, text) IS 'the personal data in the document, found by rule, in text order';
+COMMENT ON FUNCTION bertqa_patterns(text, text, text) IS 'the personal data in the text, found by rule, in text order';
 
 CREATE FUNCTION bertqa_redact(
-  document text, patterns text DEFAULT 'all', action text DEFAULT 'label', value text DEFAULT '',
+  text text, patterns text DEFAULT 'all', action text DEFAULT 'label', value text DEFAULT '',
   regions text DEFAULT '', labels text DEFAULT ''
 ) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_redact' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 
 COMMENT ON FUNCTION bertqa_redact(text, text, text, text, text, text) IS
-'the document with the personal data in it, found by rule or with labels by a model, replaced by a label, text, mask, hash or pseudonym';
+'the text with the personal data in it, found by rule or with labels by a model, replaced by a label, text, mask, hash or pseudonym';
 
-CREATE FUNCTION bertqa_embed(document text) RETURNS real[]
+CREATE FUNCTION bertqa_embed(text text) RETURNS real[]
 AS 'MODULE_PATHNAME', 'bertqa_pg_embed' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
 
-COMMENT ON FUNCTION bertqa_embed(text) IS 'the document''s vector';
+COMMENT ON FUNCTION bertqa_embed(text) IS 'the text''s vector';
 
-CREATE FUNCTION bertqa_embed(document text, prompt_name text) RETURNS real[]
+CREATE FUNCTION bertqa_embed(text text, prompt_name text) RETURNS real[]
 AS 'MODULE_PATHNAME', 'bertqa_pg_embed' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
 
 COMMENT ON FUNCTION bertqa_embed(text, text) IS
-'the vector of the document behind the prompt of this name, such as query, in the model''s files';
+'the vector of the text behind the prompt of this name, such as query, in the model''s files';
 
 CREATE FUNCTION bertqa_cosine(real[], real[]) RETURNS double precision
 AS 'MODULE_PATHNAME', 'bertqa_pg_cosine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -117,11 +117,11 @@ COMMENT ON FUNCTION bertqa_search_score(double precision, double precision) IS
 'orders passages by the cosine of their vector and by the share of the question''s words that they have';
 
 CREATE FUNCTION bertqa_tokens(
-  document text, OUT id integer, OUT piece text, OUT start_byte bigint, OUT end_byte bigint
+  text text, OUT id integer, OUT piece text, OUT start_byte bigint, OUT end_byte bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'bertqa_pg_tokens' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000 ROWS 100;
 
-COMMENT ON FUNCTION bertqa_tokens(text) IS 'the document''s tokens, as the answering model reads them';
+COMMENT ON FUNCTION bertqa_tokens(text) IS 'the text''s tokens, as the answering model reads them';
 
 CREATE FUNCTION bertqa_match(question text) RETURNS tsquery LANGUAGE sql STABLE STRICT PARALLEL SAFE
 RETURN replace(plainto_tsquery(question)::text, ' & ', ' | ')::tsquery;

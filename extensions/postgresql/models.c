@@ -14,6 +14,8 @@ typedef struct session_model_slot {
   bertqa_context *context;
 } session_model_slot;
 
+uint64 loaded_models;
+
 static session_model_slot slots[BERTQA_TASK_ENTITIES + 1]; /* by task */
 
 /* PostgreSQL's own means to use more cores are parallel workers, which it plans. */
@@ -49,8 +51,7 @@ static bertqa_context *load(bertqa_task task, const char *path) {
                                     .default_model = task};
   const char *directory = path[0] == '\0' ? NULL : pg_server_to_any(path, strlen(path), PG_UTF8);
   bertqa_context *context;
-  bertqa_status status = bertqa_context_create(directory, &options, &context);
-  if (status != BERTQA_OK) raise_status(status);
+  check_status(bertqa_context_create(directory, &options, &context));
   if (bertqa_context_info(context)->task != task) {
     bertqa_context_free(context);
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -77,6 +78,7 @@ const bertqa_context *session_model(bertqa_task task) {
   slot->context = context;
   slot->path = path;
   slot->threads = thread_setting;
+  loaded_models++;
   return context;
 }
 
@@ -95,5 +97,5 @@ Datum bertqa_pg_model(PG_FUNCTION_ARGS) {
    * rollback undoes the setting. */
   SetConfigOption(setting_names[task], path, superuser() ? PGC_SUSET : PGC_USERSET, PGC_S_SESSION);
   const char *directory = bertqa_context_info(session_model(task))->directory;
-  PG_RETURN_DATUM(server_text(directory, strlen(directory)));
+  PG_RETURN_DATUM(model_text(directory, strlen(directory)));
 }

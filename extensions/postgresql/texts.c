@@ -7,23 +7,25 @@
 #include <miscadmin.h>
 #include <utils/array.h>
 
+#include "../cosine.h"
 #include "../labels.h"
 #include "../replacement.h"
 
+/* Raises an error for a text that says what is wrong. */
+static void check_argument(const char *wrong) {
+  if (wrong != NULL) ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong));
+}
+
 static bertqa_classification *find_labels(FunctionCallInfo fcinfo) {
-  bertqa_text document = utf8_argument(fcinfo, 0);
+  bertqa_text text = utf8_argument(fcinfo, 0);
   const bertqa_context *context = session_model(BERTQA_TASK_CLASSIFY);
   bertqa_classify_options options = {.struct_size = sizeof options, .call = &interruptible};
   if (PG_NARGS() > 1) {
     name_list *labels = palloc(sizeof *labels);
-    const char *wrong = set_labels(utf8_argument(fcinfo, 1), labels, &options);
-    if (wrong != NULL)
-      ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong));
+    check_argument(set_labels(utf8_argument(fcinfo, 1), labels, &options));
   }
   bertqa_classification *classification;
-  bertqa_status status =
-      bertqa_classify(context, document.text, document.length, &options, &classification);
-  if (status != BERTQA_OK) raise_status(status);
+  check_status(bertqa_classify(context, text.text, text.length, &options, &classification));
   return classification;
 }
 
@@ -35,7 +37,7 @@ Datum bertqa_pg_classify(PG_FUNCTION_ARGS) {
   {
     if (bertqa_classification_count(classification) > 0) {
       const bertqa_label_score *best = bertqa_classification_get(classification, 0);
-      label = server_text(best->label, best->label_length);
+      label = model_text(best->label, best->label_length);
     }
   }
   PG_FINALLY();
@@ -49,7 +51,7 @@ static void put_labels(ReturnSetInfo *result, const bertqa_classification *class
   for (size_t rank = 0; rank < bertqa_classification_count(classification); rank++) {
     const bertqa_label_score *label = bertqa_classification_get(classification, rank);
     Datum row[] = {
-        server_text(label->label, label->label_length),
+        model_text(label->label, label->label_length),
         Float4GetDatum(label->probability),
         Float4GetDatum(label->logit),
         Int32GetDatum(label->id),
@@ -72,12 +74,12 @@ Datum bertqa_pg_labels(PG_FUNCTION_ARGS) {
 }
 
 static void put_entities(ReturnSetInfo *result, const bertqa_entity_list *entities,
-                         bertqa_text document) {
+                         bertqa_text text) {
   for (size_t i = 0; i < bertqa_entity_list_count(entities); i++) {
     const bertqa_entity *entity = bertqa_entity_list_get(entities, i);
     Datum row[] = {
-        server_text(document.text + entity->bytes.start, entity->bytes.end - entity->bytes.start),
-        server_text(entity->label, entity->label_length),
+        server_text(text.text + entity->bytes.start, entity->bytes.end - entity->bytes.start),
+        model_text(entity->label, entity->label_length),
         Float4GetDatum(entity->score),
         Int64GetDatum((int64)entity->bytes.start),
         Int64GetDatum((int64)entity->bytes.end),
@@ -92,10 +94,10 @@ static void put_entities(ReturnSetInfo *result, const bertqa_entity_list *entiti
 
 /* Frees the entities. */
 static Datum entity_rows(FunctionCallInfo fcinfo, bertqa_status status,
-                         bertqa_entity_list *entities, bertqa_text document) {
-  if (status != BERTQA_OK) raise_status(status);
+                         bertqa_entity_list *entities, bertqa_text text) {
+  check_status(status);
   PG_TRY();
-  { put_entities((ReturnSetInfo *)fcinfo->resultinfo, entities, document); }
+  { put_entities((ReturnSetInfo *)fcinfo->resultinfo, entities, text); }
   PG_FINALLY();
   { bertqa_entity_list_free(entities); }
   PG_END_TRY();
@@ -104,28 +106,25 @@ static Datum entity_rows(FunctionCallInfo fcinfo, bertqa_status status,
 
 /* The labels are in memory of the call. */
 static void read_entity_labels(bertqa_text labels, bertqa_entities_options *options) {
-  const char *wrong = set_entity_labels(labels, palloc(sizeof(threshold_list)), options);
-  if (wrong != NULL) ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong));
+  check_argument(set_entity_labels(labels, palloc(sizeof(threshold_list)), options));
 }
 
 PG_FUNCTION_INFO_V1(bertqa_pg_entities);
 Datum bertqa_pg_entities(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
-  bertqa_text document = utf8_argument(fcinfo, 0);
+  bertqa_text text = utf8_argument(fcinfo, 0);
   const bertqa_context *context = session_model(BERTQA_TASK_ENTITIES);
   bertqa_entities_options options = {.struct_size = sizeof options, .call = &interruptible};
   if (PG_NARGS() > 1) read_entity_labels(utf8_argument(fcinfo, 1), &options);
   bertqa_entity_list *entities;
-  bertqa_status status =
-      bertqa_entities(context, document.text, document.length, &options, &entities);
-  return entity_rows(fcinfo, status, entities, document);
+  bertqa_status status = bertqa_entities(context, text.text, text.length, &options, &entities);
+  return entity_rows(fcinfo, status, entities, text);
 }
 
 /* Returns names that commas separate, in memory of the call. */
 static name_list *names_argument(FunctionCallInfo fcinfo, int index) {
   name_list *list = palloc(sizeof *list);
-  const char *wrong = read_names(utf8_argument(fcinfo, index), list);
-  if (wrong != NULL) ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong));
+  check_argument(read_names(utf8_argument(fcinfo, index), list));
   return list;
 }
 
@@ -138,69 +137,95 @@ static bertqa_patterns_options named_patterns(FunctionCallInfo fcinfo, int index
                                      .call = &interruptible,
                                      .regions = regions->names,
                                      .region_count = regions->count};
-  bertqa_status status = bertqa_patterns_named(names.text, names.length, &options.patterns);
-  if (status != BERTQA_OK) raise_status(status);
+  check_status(bertqa_patterns_named(names.text, names.length, &options.patterns));
   return options;
 }
 
 PG_FUNCTION_INFO_V1(bertqa_pg_patterns);
 Datum bertqa_pg_patterns(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
-  bertqa_text document = utf8_argument(fcinfo, 0);
+  bertqa_text text = utf8_argument(fcinfo, 0);
   bertqa_patterns_options options = named_patterns(fcinfo, 1, 2);
   bertqa_entity_list *entities;
-  bertqa_status status = bertqa_patterns(document.text, document.length, &options, &entities);
-  return entity_rows(fcinfo, status, entities, document);
+  bertqa_status status = bertqa_patterns(text.text, text.length, &options, &entities);
+  return entity_rows(fcinfo, status, entities, text);
 }
 
 PG_FUNCTION_INFO_V1(bertqa_pg_redact);
 Datum bertqa_pg_redact(PG_FUNCTION_ARGS) {
-  bertqa_text document = utf8_argument(fcinfo, 0);
+  bertqa_text text = utf8_argument(fcinfo, 0);
   bertqa_patterns_options patterns = named_patterns(fcinfo, 1, 4);
   const bertqa_text labels = utf8_argument(fcinfo, 5);
   bertqa_entities_options entities = {.struct_size = sizeof entities};
   if (labels.length > 0) read_entity_labels(labels, &entities);
   bertqa_redact_options options = {.struct_size = sizeof options, .call = &interruptible};
-  const char *wrong =
-      read_replacement(utf8_argument(fcinfo, 2), utf8_argument(fcinfo, 3), &options);
-  if (wrong != NULL) ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong));
+  check_argument(read_replacement(utf8_argument(fcinfo, 2), utf8_argument(fcinfo, 3), &options));
   const bertqa_context *model = labels.length > 0 ? session_model(BERTQA_TASK_ENTITIES) : NULL;
   bertqa_entity_list *found[2];
   size_t length;
   bertqa_status status =
-      begin_redaction(document, &patterns, model, &entities, &options, found, &length);
+      begin_redaction(text, &patterns, model, &entities, &options, found, &length);
   /* It returns NULL rather than raise an error, which would jump over the end. */
   char *output =
       status == BERTQA_OK ? palloc_extended(length + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM) : NULL;
   if (status != BERTQA_OK) {
-    end_redaction(document, &options, found, NULL, 0);
-    raise_status(status);
+    end_redaction(text, &options, found, NULL, 0);
+    check_status(status);
   }
-  status = end_redaction(document, &options, found, output, length);
-  if (status != BERTQA_OK) raise_status(status);
+  status = end_redaction(text, &options, found, output, length);
+  check_status(status);
   if (output == NULL) ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"));
   PG_RETURN_DATUM(server_text(output, length));
 }
 
-PG_FUNCTION_INFO_V1(bertqa_pg_embed);
-Datum bertqa_pg_embed(PG_FUNCTION_ARGS) {
-  bertqa_text document = utf8_argument(fcinfo, 0);
-  const bertqa_context *context = session_model(BERTQA_TASK_EMBED);
+/* The last vector of a call of a statement, and what it was computed from: a constant is embedded once. */
+typedef struct last_vector {
+  uint64 loaded_models; /* the counter then */
+  bertqa_text texts[2];
+  ArrayType *vector;
+} last_vector;
+
+static ArrayType *embed(const bertqa_context *context, const bertqa_text *texts, int count) {
   size_t length = bertqa_context_info(context)->embedding_length;
   float *vector = palloc(length * sizeof *vector);
-  bertqa_text prompt_name;
-  bertqa_embed_options options = {.struct_size = sizeof options, .call = &interruptible};
-  if (PG_NARGS() > 1) {
-    prompt_name = utf8_argument(fcinfo, 1);
-    options.prompt_name = &prompt_name;
-  }
-  bertqa_text_pair pair = {document.text, document.length, NULL, 0};
-  bertqa_status status = bertqa_embed(context, &pair, 1, &options, vector, length, NULL);
-  if (status != BERTQA_OK) raise_status(status);
+  bertqa_embed_options options = {.struct_size = sizeof options,
+                                  .call = &interruptible,
+                                  .prompt_name = count > 1 ? &texts[1] : NULL};
+  bertqa_text_pair pair = {texts[0].text, texts[0].length, NULL, 0};
+  check_status(bertqa_embed(context, &pair, 1, &options, vector, length, NULL));
   Datum *elements = palloc(length * sizeof *elements);
   for (size_t i = 0; i < length; i++) elements[i] = Float4GetDatum(vector[i]);
-  PG_RETURN_ARRAYTYPE_P(
-      construct_array(elements, (int)length, FLOAT4OID, sizeof(float4), true, TYPALIGN_INT));
+  return construct_array(elements, (int)length, FLOAT4OID, sizeof(float4), true, TYPALIGN_INT);
+}
+
+static ArrayType *copied_array(const ArrayType *array) {
+  return memcpy(palloc(VARSIZE(array)), array, VARSIZE(array));
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_embed);
+Datum bertqa_pg_embed(PG_FUNCTION_ARGS) {
+  bertqa_text texts[2] = {{NULL, 0}, {NULL, 0}};
+  for (int i = 0; i < PG_NARGS(); i++) texts[i] = utf8_argument(fcinfo, i);
+  const bertqa_context *context = session_model(BERTQA_TASK_EMBED);
+  last_vector *last = fcinfo->flinfo->fn_extra;
+  if (last != NULL && last->loaded_models == loaded_models && is_same(last->texts[0], texts[0]) &&
+      is_same(last->texts[1], texts[1]))
+    PG_RETURN_ARRAYTYPE_P(copied_array(last->vector));
+  ArrayType *vector = embed(context, texts, PG_NARGS());
+  if (last != NULL) {
+    fcinfo->flinfo->fn_extra = NULL; /* an error could come before the next is complete */
+    for (int i = 0; i < 2; i++) pfree((char *)last->texts[i].text);
+    pfree(last->vector);
+    pfree(last);
+  }
+  MemoryContext before = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+  last = palloc(sizeof *last);
+  *last = (last_vector){.loaded_models = loaded_models,
+                        .texts = {copied(texts[0]), copied(texts[1])},
+                        .vector = copied_array(vector)};
+  fcinfo->flinfo->fn_extra = last;
+  MemoryContextSwitchTo(before);
+  PG_RETURN_ARRAYTYPE_P(vector);
 }
 
 PG_FUNCTION_INFO_V1(bertqa_pg_cosine);
@@ -214,18 +239,10 @@ Datum bertqa_pg_cosine(PG_FUNCTION_ARGS) {
               errmsg("bertqa_cosine compares two vectors of one length, without NULLs"));
     }
   }
-  const float4 *a = (const float4 *)ARR_DATA_PTR(vectors[0]);
-  const float4 *b = (const float4 *)ARR_DATA_PTR(vectors[1]);
-  double product = 0, squares_a = 0, squares_b = 0;
-  for (int i = 0; i < lengths[0]; i++) {
-    product += (double)a[i] * b[i];
-    squares_a += (double)a[i] * a[i];
-    squares_b += (double)b[i] * b[i];
-  }
-  /* The root of the product, which of equal vectors is a square; two roots would be rounded twice. */
-  const double cosine = product / sqrt(squares_a * squares_b);
-  if (!isfinite(cosine)) PG_RETURN_NULL(); /* of zeros, infinities or NaN */
-  PG_RETURN_FLOAT8(cosine > 1 ? 1 : cosine < -1 ? -1 : cosine);
+  double cosine =
+      vector_cosine(ARR_DATA_PTR(vectors[0]), ARR_DATA_PTR(vectors[1]), (size_t)lengths[0]);
+  if (isnan(cosine)) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(cosine);
 }
 
 PG_FUNCTION_INFO_V1(bertqa_pg_search_score);
@@ -240,7 +257,7 @@ static void put_tokens(ReturnSetInfo *result, const bertqa_context *context,
     bertqa_range range = bertqa_tokens_ranges(tokens)[i];
     size_t length;
     const char *piece = bertqa_context_vocabulary_piece(context, id, &length);
-    Datum text = server_text(piece, length);
+    Datum text = model_text(piece, length);
     Datum row[] = {
         Int32GetDatum(id),
         text,
@@ -257,13 +274,11 @@ static void put_tokens(ReturnSetInfo *result, const bertqa_context *context,
 PG_FUNCTION_INFO_V1(bertqa_pg_tokens);
 Datum bertqa_pg_tokens(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
-  bertqa_text document = utf8_argument(fcinfo, 0);
+  bertqa_text text = utf8_argument(fcinfo, 0);
   const bertqa_context *context = session_model(BERTQA_TASK_ANSWER);
   bertqa_tokenize_options options = {.struct_size = sizeof options, .call = &interruptible};
   bertqa_tokens *tokens;
-  bertqa_status status =
-      bertqa_tokenize(context, document.text, document.length, &options, &tokens);
-  if (status != BERTQA_OK) raise_status(status);
+  check_status(bertqa_tokenize(context, text.text, text.length, &options, &tokens));
   PG_TRY();
   { put_tokens((ReturnSetInfo *)fcinfo->resultinfo, context, tokens); }
   PG_FINALLY();

@@ -1,7 +1,7 @@
 /* The scalar functions. A NULL text gives NULL. */
-#include <math.h>
 #include <string.h>
 
+#include "../cosine.h"
 #include "../labels.h"
 #include "connection.h"
 
@@ -150,20 +150,9 @@ static void cosine(sqlite3_context *result, int count, sqlite3_value **arguments
         result, "bertqa_cosine compares two vectors of one length, as bertqa_embed gives them", -1);
     return;
   }
-  double product = 0, squares[2] = {0, 0};
-  for (int at = 0; at < bytes; at += (int)sizeof(float)) {
-    float pair[2];
-    for (int i = 0; i < 2; i++) {
-      memcpy(&pair[i], vectors[i] + at, sizeof pair[i]);
-      squares[i] += (double)pair[i] * pair[i];
-    }
-    product += (double)pair[0] * pair[1];
-  }
-  if (squares[0] > 0 && squares[1] > 0) {
-    /* The root of the product, which of equal vectors is a square; two roots would be rounded twice. */
-    double cosine = product / sqrt(squares[0] * squares[1]);
-    sqlite3_result_double(result, cosine > 1 ? 1 : cosine < -1 ? -1 : cosine);
-  }
+  /* NaN is NULL. */
+  sqlite3_result_double(result,
+                        vector_cosine(vectors[0], vectors[1], (size_t)bytes / sizeof(float)));
 }
 
 static void append_json(sqlite3_str *json, const char *text, size_t length) {

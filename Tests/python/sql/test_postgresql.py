@@ -143,6 +143,38 @@ def test_other_functions(session, context):
     )
 
 
+def test_a_constant_is_embedded_once(server, session, tiny_path):
+    """300,000 rows would take many minutes each by itself; another text, prompt or model is embedded again."""
+    session.execute("SET statement_timeout = 120000")
+    long = quote(APOLLO[:2000])
+    rows = "generate_series(1, 300000) AS i"
+    assert session.value(f"SELECT count(DISTINCT bertqa_embed({long})) FROM {rows}") == "1"
+    small = quote(f"{tiny_path}-embedder")
+    sql = f"SELECT CASE WHEN i = 3 THEN bertqa_model('embed', {small}) END, bertqa_embed({long}) FROM {rows} LIMIT 5"
+    found = [vector for _, vector in session.execute(sql)]
+    assert found[0] == found[1] != found[2] == found[3] == found[4]
+    model = shutil.copytree(FIXTURES / "tiny-bert-embedder", server.root / "tiny-king")
+    (model / "config_sentence_transformers.json").write_text('{"prompts": {"query": "a king "}}')
+    session.execute(f"SELECT bertqa_model('embed', {quote(str(model))})")
+    behind, plain = (session.value(f"SELECT bertqa_embed('{text}')") for text in ("a king fox", "fox"))
+    sql = "SELECT bertqa_embed('fox', name) FROM (VALUES (1, 'query'), (2, 'document'), (3, 'document')) AS t(i, name)"
+    assert session.execute(sql) == [[behind], [plain], [plain]] and behind != plain
+    # A parameter of PL/pgSQL, whose expressions stay from one value to the next.
+    session.execute(
+        """CREATE FUNCTION embedded() RETURNS SETOF real[] LANGUAGE plpgsql AS
+             $$DECLARE name text; BEGIN FOREACH name IN ARRAY ARRAY['fox', 'fox', 'a king fox'] LOOP
+               RETURN NEXT bertqa_embed(name); END LOOP; END$$"""
+    )
+    assert session.execute("SELECT embedded()") == [[plain], [plain], [behind]]
+
+
+def test_names_of_parameters(session):
+    """Those of docs/sql.md."""
+    names = "SELECT proname, proargnames FROM pg_proc WHERE proname LIKE 'bertqa%' AND 'document' = ANY(proargnames)"
+    assert session.execute(names) == []
+    assert session.value(f"SELECT bertqa_answer(text => {quote(FOX)}, question => {quote(WHO)})") == ANSWER
+
+
 def test_redaction(session):
     text = PERSONAL
     for arguments, expected in REDACTIONS:
@@ -241,6 +273,13 @@ def test_an_encoding_that_is_not_utf8(server):
         assert caught.value.state == "22023"
         model = shutil.copytree(FIXTURES / "tiny-bert", server.root / "modèle")
         assert session.value(f"SELECT bertqa_model('answer', {quote(str(model))})") == str(model)
+        # Pieces of this model begin with a character that the encoding lacks.
+        model = shutil.copytree(FIXTURES / "tiny-roberta", server.root / "tiny-roberta")
+        session.execute(f"SELECT bertqa_model('answer', {quote(str(model))})")
+        with bertqa.Context(model) as context:
+            expected = [piece.replace("Ġ", "?") for piece in context.tokenize("the fox").tokens]
+        assert session.execute("SELECT piece FROM bertqa_tokens('the fox')") == [[piece] for piece in expected]
+        assert any("?" in piece for piece in expected)
 
 
 def test_match(session):

@@ -65,6 +65,49 @@ def test_a_backend_that_is_ended(server, sql):
         assert other.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER
 
 
+def test_what_other_sessions_ask_of_a_call(server):
+    """DROP DATABASE waits until all backends have closed the database's files."""
+    with server.connect() as busy, server.connect() as other:
+        other.execute("CREATE DATABASE dropped")
+        busy.execute("SET statement_timeout = 120000")
+        busy.send(LONG_CALLS[0])
+        wait_until_active(other, busy.backend)
+        other.execute("SELECT 1 FROM pg_sleep(0.2)")
+        other.execute("SET statement_timeout = 30000; DROP DATABASE dropped")
+        other.execute(f"SELECT pg_cancel_backend({busy.backend})")
+        with pytest.raises(SQLError, match="canceling statement due to user request"):
+            busy.receive()
+
+
+def test_a_client_that_is_gone(server):
+    with server.connect() as gone, server.connect() as other:
+        gone.execute("SET client_connection_check_interval = 100")
+        gone.send(LONG_CALLS[0])
+        wait_until_active(other, gone.backend)
+        gone.process.kill()
+        found = f"SELECT count(*) FROM pg_stat_activity, pg_sleep(0.1) WHERE pid = {gone.backend}"
+        assert "0" in (other.value(found) for _ in range(600))
+
+
+def test_an_error_of_an_interrupt_during_a_call(server, session):
+    """A worker's error reaches the leader while it is in a call."""
+    session.execute(
+        f"""CREATE FUNCTION fail_in_worker(i integer) RETURNS boolean LANGUAGE plpgsql PARALLEL SAFE AS
+              $$BEGIN
+                IF EXISTS (SELECT FROM pg_stat_activity WHERE pid = pg_backend_pid() AND backend_type = 'parallel worker')
+                THEN PERFORM pg_sleep(0.2); RAISE 'failed in a worker'; END IF;
+                RETURN length(bertqa_answer('Who?', {LONG})) > i;
+              END$$;
+            CREATE TABLE numbers AS SELECT i FROM generate_series(1, 1000) AS i;
+            ALTER TABLE numbers SET (parallel_workers = 1);
+            SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+            SET statement_timeout = 60000"""
+    )
+    with pytest.raises(SQLError, match="failed in a worker"):
+        session.execute("SELECT count(*) FROM numbers WHERE fail_in_worker(i)")
+    assert session.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER
+
+
 def test_a_backend_that_is_killed(server):
     """The server restarts, as after every killed backend, and answers again."""
     with server.connect() as killed:

@@ -1,10 +1,12 @@
 """The PostgreSQL extension's processes: calls that are to stop, backends that end, parallel plans, shared weights."""
 
 import os
+import re
 import signal
 
 import pytest
 
+from conftest import ROOT
 from postgres import SQLError, copied_models, installation, opened_session, quote, running_server  # noqa: F401
 from samples import ANSWER, APOLLO, FOX, WHO, check_shared
 
@@ -156,6 +158,11 @@ def test_parallel_plans(session, tiny_path):
     counted = "SELECT count(*) FROM texts WHERE bertqa_answer('Who slept?', body) IS NOT NULL"
     plan = "\n".join(row[0] for row in session.execute(f"EXPLAIN ANALYZE {counted}"))
     assert "Workers Launched: 2" in plan, plan
+    [form] = re.findall(r"`(SELECT id, \(a\)[^`]*)`", (ROOT / "docs" / "sql.md").read_text())
+    form = form.replace("id", "i").replace("reports", "texts")
+    assert any("Gather" in row[0] for row in session.execute(f"EXPLAIN {form}"))
+    joined = session.execute("SELECT i, a.* FROM texts, bertqa_answers('Why?', body) AS a ORDER BY i")
+    assert session.execute(f"{form} ORDER BY i") == joined
     rows = session.execute("SELECT i, bertqa_answer('Who slept?', body) FROM texts ORDER BY i")
     assert "|".join(row[1] for row in rows) == alone
 

@@ -67,23 +67,14 @@ static void step(sqlite3_context *result, int count, sqlite3_value **arguments) 
 }
 
 static void answer(sqlite3_context *result, const collection *all) {
-  connection *connection = sqlite3_user_data(result);
-  const bertqa_context *context;
-  bertqa_status status = connection_context(connection, BERTQA_TASK_ANSWER, &context);
-  if (status != BERTQA_OK) {
-    result_failure(result, status);
-    return;
-  }
-  interruptible_call call;
-  interruptible_call_begin(&call, connection);
-  bertqa_answer_options options = {.struct_size = sizeof options, .call = &call.options};
+  request request;
+  if (!begin_request(&request, result, BERTQA_TASK_ANSWER, 0, NULL)) return;
+  bertqa_answer_options options = {.struct_size = sizeof options, .call = &request.call.options};
   bertqa_answers *answers;
-  status = bertqa_answer_documents(context, all->question, all->question_length, all->texts,
-                                   all->count, &options, &answers);
-  if (status != BERTQA_OK)
-    result_failure(result, status); /* first: other calls change the message */
-  interruptible_call_end(&call);
-  if (bertqa_answers_count(answers) > 0) {
+  bertqa_status status =
+      bertqa_answer_documents(request.context, all->question, all->question_length, all->texts,
+                              all->count, &options, &answers);
+  if (end_request(&request, result, status) && bertqa_answers_count(answers) > 0) {
     const bertqa_answer_span *best = bertqa_answers_get(answers, 0);
     const char *text = all->texts[best->document_index].text;
     sqlite3_result_text64(result, text + best->bytes.start, best->bytes.end - best->bytes.start,

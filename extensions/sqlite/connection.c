@@ -40,9 +40,10 @@ static void use(connection *connection, bertqa_task task, loaded_model *model) {
   connection->choices++;
 }
 
-bertqa_status connection_choose(connection *connection, bertqa_task task, const char *path) {
+bertqa_status connection_choose(connection *connection, bertqa_task task, const char *path,
+                                const bertqa_call_options *call) {
   loaded_model *model;
-  bertqa_status status = loaded_model_acquire(task, path, &model);
+  bertqa_status status = loaded_model_acquire(task, path, call, &model);
   if (status != BERTQA_OK) return status;
   if (bertqa_context_info(loaded_model_context(model))->task != task) {
     loaded_model_release(model);
@@ -55,11 +56,11 @@ bertqa_status connection_choose(connection *connection, bertqa_task task, const 
 sqlite3_uint64 connection_choices(const connection *connection) { return connection->choices; }
 
 bertqa_status connection_context(connection *connection, bertqa_task task,
-                                 const bertqa_context **context) {
+                                 const bertqa_call_options *call, const bertqa_context **context) {
   if (connection->models[task] == NULL) {
     /* If BERTQA_MODEL names a model of another task, the calls of the library say so. */
     loaded_model *model;
-    bertqa_status status = loaded_model_acquire(task, NULL, &model);
+    bertqa_status status = loaded_model_acquire(task, NULL, call, &model);
     if (status != BERTQA_OK) return status;
     use(connection, task, model);
   }
@@ -104,8 +105,11 @@ void interruptible_call_begin(interruptible_call *call, const connection *connec
 void interruptible_call_end(interruptible_call *call) { sqlite3_finalize(call->probe); }
 
 int text_argument(sqlite3_value *value, bertqa_text *text) {
-  text->text = (const char *)sqlite3_value_text(value);
+  /* SQLite would take the bytes of a BLOB for text of the database's encoding. An empty BLOB has no address. */
+  const int is_blob = sqlite3_value_type(value) == SQLITE_BLOB;
+  text->text = is_blob ? sqlite3_value_blob(value) : (const char *)sqlite3_value_text(value);
   text->length = (size_t)sqlite3_value_bytes(value);
+  if (is_blob && text->text == NULL && text->length == 0) text->text = "";
   return text->text == NULL;
 }
 
@@ -122,4 +126,29 @@ int sqlite_code(bertqa_status status) {
     case BERTQA_ERROR_TOO_LARGE: return SQLITE_TOOBIG;
     default: return SQLITE_ERROR;
   }
+}
+
+int begin_request(request *request, sqlite3_context *result, bertqa_task task, int count,
+                  sqlite3_value **arguments) {
+  connection *connection = sqlite3_user_data(result);
+  for (int i = 0; i < count; i++) {
+    if (sqlite3_value_type(arguments[i]) == SQLITE_NULL) return 0;
+  }
+  for (int i = 0; i < count; i++) {
+    if (text_argument(arguments[i], &request->texts[i])) {
+      sqlite3_result_error_nomem(result);
+      return 0;
+    }
+  }
+  interruptible_call_begin(&request->call, connection);
+  if (task == 0) return 1;
+  bertqa_status status =
+      connection_context(connection, task, &request->call.options, &request->context);
+  return status == BERTQA_OK || end_request(request, result, status);
+}
+
+int end_request(request *request, sqlite3_context *result, bertqa_status status) {
+  if (status != BERTQA_OK) result_failure(result, status);
+  interruptible_call_end(&request->call);
+  return status == BERTQA_OK;
 }

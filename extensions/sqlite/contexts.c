@@ -78,7 +78,8 @@ static loaded_model *find(bertqa_task task, const char *path) {
   return NULL;
 }
 
-bertqa_status loaded_model_acquire(bertqa_task task, const char *path, loaded_model **model) {
+bertqa_status loaded_model_acquire(bertqa_task task, const char *path,
+                                   const bertqa_call_options *call, loaded_model **model) {
   char *absolute = NULL;
   if (path != NULL) {
     absolute = realpath(path, NULL);
@@ -94,7 +95,8 @@ bertqa_status loaded_model_acquire(bertqa_task task, const char *path, loaded_mo
     return BERTQA_OK;
   }
 
-  bertqa_context_options options = {.struct_size = sizeof options, .default_model = task};
+  bertqa_context_options options = {
+      .struct_size = sizeof options, .call = call, .default_model = task};
   bertqa_context *context;
   bertqa_status status = bertqa_context_create(absolute, &options, &context);
   if (status != BERTQA_OK) {

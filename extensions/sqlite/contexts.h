@@ -6,9 +6,10 @@
 
 typedef struct loaded_model loaded_model;
 
-/* Returns the model at this path (NULL: the task's default one), and loads it if necessary. It
+/* Returns the model at this path (NULL: the task's default one), and loads it if necessary, with the call's options. It
  * stays loaded until it is released. On failure bertqa_last_error() has the message. */
-bertqa_status loaded_model_acquire(bertqa_task task, const char *path, loaded_model **model);
+bertqa_status loaded_model_acquire(bertqa_task task, const char *path,
+                                   const bertqa_call_options *call, loaded_model **model);
 
 /* Releases a model; NULL does nothing. Up to a limit, unused models stay loaded for later
  * connections. */

@@ -7,53 +7,16 @@
 
 SQLITE_EXTENSION_INIT3
 
-/* The parameters of a library call: the texts, the model, and its interruption. */
-typedef struct request {
-  bertqa_text texts[2];
-  const bertqa_context *context;
-  interruptible_call call;
-} request;
-
-/* Returns 0 if the result is already set: NULL for a NULL, or an error. Otherwise call end_call. */
-static int begin_call(request *request, sqlite3_context *result, bertqa_task task, int count,
-                      sqlite3_value **arguments) {
-  connection *connection = sqlite3_user_data(result);
-  for (int i = 0; i < count; i++) {
-    if (sqlite3_value_type(arguments[i]) == SQLITE_NULL) return 0;
-  }
-  for (int i = 0; i < count; i++) {
-    if (text_argument(arguments[i], &request->texts[i])) {
-      sqlite3_result_error_nomem(result);
-      return 0;
-    }
-  }
-  bertqa_status status = connection_context(connection, task, &request->context);
-  if (status != BERTQA_OK) {
-    result_failure(result, status);
-    return 0;
-  }
-  interruptible_call_begin(&request->call, connection);
-  return 1;
-}
-
-/* Returns 0 if the call failed; the error is then the result. */
-static int end_call(request *request, sqlite3_context *result, bertqa_status status) {
-  if (status != BERTQA_OK)
-    result_failure(result, status); /* first: other calls change the message */
-  interruptible_call_end(&request->call);
-  return status == BERTQA_OK;
-}
-
 /* bertqa_answer(question, text): the best answer; NULL if there is none. */
 static void answer(sqlite3_context *result, int count, sqlite3_value **arguments) {
   request request;
-  if (!begin_call(&request, result, BERTQA_TASK_ANSWER, count, arguments)) return;
+  if (!begin_request(&request, result, BERTQA_TASK_ANSWER, count, arguments)) return;
   bertqa_text question = request.texts[0], text = request.texts[1];
   bertqa_answer_options options = {.struct_size = sizeof options, .call = &request.call.options};
   bertqa_answers *answers;
   bertqa_status status = bertqa_answer(request.context, question.text, question.length, text.text,
                                        text.length, &options, &answers);
-  if (end_call(&request, result, status) && bertqa_answers_count(answers) > 0) {
+  if (end_request(&request, result, status) && bertqa_answers_count(answers) > 0) {
     bertqa_range range = bertqa_answers_get(answers, 0)->bytes;
     sqlite3_result_text64(result, text.text + range.start, range.end - range.start,
                           SQLITE_TRANSIENT, SQLITE_UTF8);
@@ -64,7 +27,7 @@ static void answer(sqlite3_context *result, int count, sqlite3_value **arguments
 /* bertqa_classify(text[, labels]): the most probable label; NULL for a text too short for the model. */
 static void classify(sqlite3_context *result, int count, sqlite3_value **arguments) {
   request request;
-  if (!begin_call(&request, result, BERTQA_TASK_CLASSIFY, count, arguments)) return;
+  if (!begin_request(&request, result, BERTQA_TASK_CLASSIFY, count, arguments)) return;
   bertqa_classify_options options = {.struct_size = sizeof options, .call = &request.call.options};
   name_list labels;
   const char *wrong = count > 1 ? set_labels(request.texts[1], &labels, &options) : NULL;
@@ -76,7 +39,7 @@ static void classify(sqlite3_context *result, int count, sqlite3_value **argumen
   bertqa_classification *classification;
   bertqa_status status = bertqa_classify(request.context, request.texts[0].text,
                                          request.texts[0].length, &options, &classification);
-  if (end_call(&request, result, status) && bertqa_classification_count(classification) > 0) {
+  if (end_request(&request, result, status) && bertqa_classification_count(classification) > 0) {
     const bertqa_label_score *best = bertqa_classification_get(classification, 0);
     sqlite3_result_text64(result, best->label, best->label_length, SQLITE_TRANSIENT, SQLITE_UTF8);
   }
@@ -102,7 +65,7 @@ static void keep_vector(sqlite3_context *result, const float *vector, size_t siz
 /* bertqa_embed(text[, prompt_name]): the vector as a BLOB of float32 in the machine's byte order. */
 static void embed(sqlite3_context *result, int count, sqlite3_value **arguments) {
   request request;
-  if (!begin_call(&request, result, BERTQA_TASK_EMBED, count, arguments)) return;
+  if (!begin_request(&request, result, BERTQA_TASK_EMBED, count, arguments)) return;
   const constant_vector *kept = sqlite3_get_auxdata(result, 0);
   /* The mark at the prompt's name is there only if the name is constant, too. */
   const int is_same = count == 1 || sqlite3_get_auxdata(result, 1) != NULL;
@@ -124,7 +87,7 @@ static void embed(sqlite3_context *result, int count, sqlite3_value **arguments)
                                   .prompt_name = count > 1 ? &request.texts[1] : NULL};
   bertqa_text_pair pair = {request.texts[0].text, request.texts[0].length, NULL, 0};
   bertqa_status status = bertqa_embed(request.context, &pair, 1, &options, vector, length, NULL);
-  if (end_call(&request, result, status)) {
+  if (end_request(&request, result, status)) {
     keep_vector(result, vector, length * sizeof *vector);
     if (count > 1) sqlite3_set_auxdata(result, 1, "", NULL);
     sqlite3_result_blob64(result, vector, length * sizeof *vector, sqlite3_free);
@@ -173,13 +136,13 @@ static void append_json(sqlite3_str *json, const char *text, size_t length) {
  * "piece", "start_byte", "end_byte"}. */
 static void tokens(sqlite3_context *result, int count, sqlite3_value **arguments) {
   request request;
-  if (!begin_call(&request, result, BERTQA_TASK_ANSWER, count, arguments)) return;
+  if (!begin_request(&request, result, BERTQA_TASK_ANSWER, count, arguments)) return;
   bertqa_tokenize_options options = {.struct_size = sizeof options, .call = &request.call.options};
   bertqa_tokens *tokens;
   bertqa_status status = bertqa_tokenize(request.context, request.texts[0].text,
                                          request.texts[0].length, &options, &tokens);
   if (status != BERTQA_OK) {
-    end_call(&request, result, status);
+    end_request(&request, result, status);
     return;
   }
   sqlite3_str *json =
@@ -202,7 +165,7 @@ static void tokens(sqlite3_context *result, int count, sqlite3_value **arguments
   int code = sqlite3_str_errcode(json);
   sqlite3_uint64 size = (sqlite3_uint64)sqlite3_str_length(json);
   char *finished = sqlite3_str_finish(json);
-  int is_complete = end_call(&request, result, status);
+  int is_complete = end_request(&request, result, status);
   if (is_complete && code == SQLITE_OK) {
     sqlite3_result_text64(result, finished, size, sqlite3_free, SQLITE_UTF8);
     return;
@@ -238,9 +201,11 @@ static void model(sqlite3_context *result, int count, sqlite3_value **arguments)
     sqlite3_result_error(result, "bertqa_model(task, path): the path has a NUL", -1);
     return;
   }
-  const bertqa_context *context;
-  bertqa_status status = connection_choose(connection, task, path);
+  request request;
+  begin_request(&request, result, 0, 0, NULL);
+  bertqa_status status = connection_choose(connection, task, path, &request.call.options);
   if (status == BERTQA_ERROR_WRONG_MODEL) {
+    interruptible_call_end(&request.call);
     char *message =
         sqlite3_mprintf("bertqa_model(task, path): '%s' is not the task of the model in %s", name,
                         path != NULL ? path : "BERTQA_MODEL");
@@ -248,18 +213,11 @@ static void model(sqlite3_context *result, int count, sqlite3_value **arguments)
     sqlite3_free(message);
     return;
   }
-  if (status == BERTQA_OK) status = connection_context(connection, task, &context);
-  if (status != BERTQA_OK) {
-    result_failure(result, status);
-    return;
-  }
-  sqlite3_result_text(result, bertqa_context_info(context)->directory, -1, SQLITE_TRANSIENT);
-}
-
-static void version(sqlite3_context *result, int count, sqlite3_value **arguments) {
-  (void)count;
-  (void)arguments;
-  sqlite3_result_text(result, bertqa_version(), -1, SQLITE_STATIC);
+  if (status == BERTQA_OK)
+    status = connection_context(connection, task, &request.call.options, &request.context);
+  if (!end_request(&request, result, status)) return;
+  sqlite3_result_text(result, bertqa_context_info(request.context)->directory, -1,
+                      SQLITE_TRANSIENT);
 }
 
 int register_functions(sqlite3 *database, connection *connection) {
@@ -278,7 +236,6 @@ int register_functions(sqlite3 *database, connection *connection) {
       {"bertqa_embed", 2, harmless, embed},
       {"bertqa_cosine", 2, harmless | SQLITE_DETERMINISTIC, cosine},
       {"bertqa_tokens", 1, harmless, tokens},
-      {"bertqa_version", 0, harmless, version},
       /* It reads files, so views and triggers of a database from elsewhere must not call it. */
       {"bertqa_model", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, model},
   };

@@ -8,24 +8,13 @@ SQLITE_EXTENSION_INIT3
 /* Returns a query that matches any of the question's words. Common words are left out unless
  * there are no others. If there is no word, the query is "", which matches nothing. */
 static void match(sqlite3_context *result, int count, sqlite3_value **arguments) {
-  (void)count;
-  if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) return;
-  bertqa_text question;
-  if (text_argument(arguments[0], &question)) {
-    sqlite3_result_error_nomem(result);
-    return;
-  }
-  interruptible_call call;
-  interruptible_call_begin(&call, sqlite3_user_data(result));
+  request request;
+  if (!begin_request(&request, result, 0, count, arguments)) return;
   bertqa_search *search;
-  bertqa_status status =
-      bertqa_search_create(NULL, question.text, question.length, NULL, 0, &call.options, &search);
-  if (status != BERTQA_OK) {
-    result_failure(result, status); /* first: other calls change the message */
-  } else {
+  bertqa_status status = bertqa_search_create(NULL, request.texts[0].text, request.texts[0].length,
+                                              NULL, 0, &request.call.options, &search);
+  if (end_request(&request, result, status))
     sqlite3_result_text(result, bertqa_search_query(search), -1, SQLITE_TRANSIENT);
-  }
-  interruptible_call_end(&call);
   bertqa_search_free(search);
 }
 

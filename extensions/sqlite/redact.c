@@ -5,16 +5,9 @@
 SQLITE_EXTENSION_INIT3
 
 static void redact(sqlite3_context *result, int count, sqlite3_value **arguments) {
-  bertqa_text texts[6] = {{NULL, 0}, {"all", 3}, {"label", 5}, {NULL, 0}, {NULL, 0}, {NULL, 0}};
-  for (int i = 0; i < count; i++) {
-    if (sqlite3_value_type(arguments[i]) == SQLITE_NULL) return;
-  }
-  for (int i = 0; i < count; i++) {
-    if (text_argument(arguments[i], &texts[i])) {
-      sqlite3_result_error_nomem(result);
-      return;
-    }
-  }
+  request request = {.texts = {{NULL, 0}, {"all", 3}, {"label", 5}}};
+  if (!begin_request(&request, result, 0, count, arguments)) return;
+  const bertqa_text *texts = request.texts;
   bertqa_patterns_options patterns = BERTQA_PATTERNS_OPTIONS_INIT;
   bertqa_redact_options options = BERTQA_REDACT_OPTIONS_INIT;
   bertqa_entities_options entities = BERTQA_ENTITIES_OPTIONS_INIT;
@@ -24,40 +17,35 @@ static void redact(sqlite3_context *result, int count, sqlite3_value **arguments
   if (wrong == NULL) wrong = read_names(texts[4], &regions);
   if (wrong == NULL && texts[5].length > 0) wrong = set_entity_labels(texts[5], &labels, &entities);
   if (wrong != NULL) {
+    interruptible_call_end(&request.call);
     sqlite3_result_error(result, wrong, -1);
     return;
   }
   patterns.regions = regions.names;
   patterns.region_count = regions.count;
+  patterns.call = options.call = &request.call.options;
   bertqa_status status = bertqa_patterns_named(texts[1].text, texts[1].length, &patterns.patterns);
   const bertqa_context *model = NULL;
   if (status == BERTQA_OK && texts[5].length > 0)
-    status = connection_context(sqlite3_user_data(result), BERTQA_TASK_ENTITIES, &model);
+    status = connection_context(sqlite3_user_data(result), BERTQA_TASK_ENTITIES,
+                                &request.call.options, &model);
+  bertqa_entity_list *found[2] = {NULL, NULL};
+  size_t length = 0;
+  if (status == BERTQA_OK)
+    status = begin_redaction(texts[0], &patterns, model, &entities, &options, found, &length);
   if (status != BERTQA_OK) {
-    result_failure(result, status);
+    end_request(&request, result, status);
+    end_redaction(texts[0], &options, found, NULL, 0);
     return;
   }
-  interruptible_call call;
-  interruptible_call_begin(&call, sqlite3_user_data(result));
-  patterns.call = options.call = &call.options;
-  bertqa_entity_list *found[2];
-  size_t length;
-  status = begin_redaction(texts[0], &patterns, model, &entities, &options, found, &length);
-  char *output = status == BERTQA_OK ? sqlite3_malloc64(length + 1) : NULL;
-  if (status != BERTQA_OK) {
-    result_failure(result, status); /* first: other calls change the message */
-    end_redaction(texts[0], &options, found, NULL, 0);
-  } else {
-    status = end_redaction(texts[0], &options, found, output, length);
-    if (status != BERTQA_OK) result_failure(result, status);
-  }
-  interruptible_call_end(&call);
-  if (status == BERTQA_OK && output == NULL) {
-    sqlite3_result_error_nomem(result);
-  } else if (status == BERTQA_OK) {
-    sqlite3_result_text64(result, output, length, sqlite3_free, SQLITE_UTF8);
-  } else {
+  char *output = sqlite3_malloc64(length + 1);
+  status = end_redaction(texts[0], &options, found, output, length);
+  if (!end_request(&request, result, status)) {
     sqlite3_free(output);
+  } else if (output == NULL) {
+    sqlite3_result_error_nomem(result);
+  } else {
+    sqlite3_result_text64(result, output, length, sqlite3_free, SQLITE_UTF8);
   }
 }
 

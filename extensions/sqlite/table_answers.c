@@ -21,7 +21,7 @@ enum {
 static int find(connection *connection, const bertqa_text *texts, int32_t k,
                 const bertqa_call_options *call, void **rows, char **message) {
   const bertqa_context *context;
-  bertqa_status status = connection_context(connection, BERTQA_TASK_ANSWER, &context);
+  bertqa_status status = connection_context(connection, BERTQA_TASK_ANSWER, call, &context);
   if (status != BERTQA_OK) return failed_call(status, message);
   bertqa_answer_options options = {.struct_size = sizeof options, .call = call, .top_k = k};
   bertqa_answers *found;
@@ -62,7 +62,7 @@ const table_kind answers_kind = {
         "CREATE TABLE bertqa_answers(answer TEXT, score REAL, probability REAL, gap REAL,"
         " start_byte INTEGER, end_byte INTEGER, start_char INTEGER, end_char INTEGER,"
         " sentence TEXT, is_impossible INTEGER, no_answer_probability REAL,"
-        " question TEXT HIDDEN, text TEXT HIDDEN, k INTEGER HIDDEN)",
+        " bertqa_question TEXT HIDDEN, bertqa_text TEXT HIDDEN, bertqa_k INTEGER HIDDEN)",
     .usage = "bertqa_answers(question, text, k) needs a question and a text",
     .column_count = COLUMNS,
     .text_count = 2,

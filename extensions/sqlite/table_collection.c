@@ -82,7 +82,7 @@ static int begin(connection *connection, bertqa_text question, const bertqa_call
   bertqa_status status = BERTQA_OK;
   code = sqlite3_step(model);
   *has_vectors = code == SQLITE_ROW;
-  if (*has_vectors) status = connection_context(connection, BERTQA_TASK_EMBED, &context);
+  if (*has_vectors) status = connection_context(connection, BERTQA_TASK_EMBED, call, &context);
   if (status == BERTQA_OK && (*has_vectors || code == SQLITE_DONE)) {
     const void *fingerprint = *has_vectors ? sqlite3_column_blob(model, 0) : NULL;
     size_t length = *has_vectors ? (size_t)sqlite3_column_bytes(model, 0) : 0;
@@ -283,7 +283,7 @@ static int answer(connection *connection, const bertqa_search *search, int32_t k
   bertqa_text texts[READ];
   for (size_t i = 0; i < rows->count; i++) texts[i] = rows->passages[i].text;
   const bertqa_context *context;
-  bertqa_status status = connection_context(connection, BERTQA_TASK_ANSWER, &context);
+  bertqa_status status = connection_context(connection, BERTQA_TASK_ANSWER, call, &context);
   if (status == BERTQA_OK) {
     bertqa_answer_options options = {.struct_size = sizeof options, .call = call, .top_k = k};
     status = bertqa_search_answer(search, context, texts, rows->count, &options, &rows->answers);
@@ -360,12 +360,14 @@ const table_kind search_kind = {
     .schema =
         "CREATE TABLE bertqa_search(passage INTEGER, score REAL, text TEXT, start_byte INTEGER,"
         " end_byte INTEGER, line INTEGER, path TEXT, name TEXT, title TEXT, fields TEXT,"
-        " question TEXT HIDDEN, k INTEGER HIDDEN, only_path TEXT HIDDEN, only_fields TEXT HIDDEN)",
+        " bertqa_question TEXT HIDDEN, bertqa_k INTEGER HIDDEN, only_path TEXT HIDDEN,"
+        " only_fields TEXT HIDDEN)",
     .usage = "bertqa_search(question, k) needs a question",
     .column_count = 2 + PASSAGE_COLUMNS,
     .text_count = 1,
     .has_k = 1,
     .option_count = 2,
+    .reads_database = 1,
     .find = find_passages,
     .count = count_passages,
     .give = give_found,
@@ -430,12 +432,14 @@ const table_kind ask_kind = {
         "CREATE TABLE bertqa_ask(answer TEXT, probability REAL, gap REAL, is_impossible INTEGER,"
         " sentence TEXT, start_byte INTEGER, end_byte INTEGER, passage INTEGER, line INTEGER,"
         " path TEXT, name TEXT, title TEXT, fields TEXT,"
-        " question TEXT HIDDEN, k INTEGER HIDDEN, only_path TEXT HIDDEN, only_fields TEXT HIDDEN)",
+        " bertqa_question TEXT HIDDEN, bertqa_k INTEGER HIDDEN, only_path TEXT HIDDEN,"
+        " only_fields TEXT HIDDEN)",
     .usage = "bertqa_ask(question, k) needs a question",
     .column_count = OF_PASSAGE + PASSAGE_COLUMNS - LINE,
     .text_count = 1,
     .has_k = 1,
     .option_count = 2,
+    .reads_database = 1,
     .find = find_answers,
     .count = count_answers,
     .give = give_answer,

@@ -10,7 +10,7 @@ enum { ENTITY, LABEL, SCORE, START_BYTE, END_BYTE, START_CHAR, END_CHAR, COLUMNS
 static int find(connection *connection, const bertqa_text *texts, int32_t k,
                 const bertqa_call_options *call, void **rows, char **message) {
   const bertqa_context *context;
-  bertqa_status status = connection_context(connection, BERTQA_TASK_ENTITIES, &context);
+  bertqa_status status = connection_context(connection, BERTQA_TASK_ENTITIES, call, &context);
   if (status != BERTQA_OK) return failed_call(status, message);
   (void)k;
   bertqa_entities_options options = {.struct_size = sizeof options, .call = call};
@@ -74,8 +74,8 @@ const table_kind entities_kind = {
     .name = "bertqa_entities",
     .schema =
         "CREATE TABLE bertqa_entities(entity TEXT, label TEXT, score REAL, start_byte INTEGER,"
-        " end_byte INTEGER, start_char INTEGER, end_char INTEGER, text TEXT HIDDEN, labels TEXT "
-        "HIDDEN)",
+        " end_byte INTEGER, start_char INTEGER, end_char INTEGER, bertqa_text TEXT HIDDEN,"
+        " bertqa_labels TEXT HIDDEN)",
     .usage = "bertqa_entities(text) needs a text",
     .column_count = COLUMNS,
     .text_count = 1,
@@ -89,8 +89,8 @@ const table_kind patterns_kind = {
     .name = "bertqa_patterns",
     .schema =
         "CREATE TABLE bertqa_patterns(entity TEXT, label TEXT, score REAL, start_byte INTEGER,"
-        " end_byte INTEGER, start_char INTEGER, end_char INTEGER, text TEXT HIDDEN,"
-        " patterns TEXT HIDDEN, regions TEXT HIDDEN)",
+        " end_byte INTEGER, start_char INTEGER, end_char INTEGER, bertqa_text TEXT HIDDEN,"
+        " bertqa_patterns TEXT HIDDEN, bertqa_regions TEXT HIDDEN)",
     .usage = "bertqa_patterns(text) needs a text",
     .column_count = COLUMNS,
     .text_count = 1,

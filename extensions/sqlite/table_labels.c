@@ -9,7 +9,7 @@ enum { LABEL, PROBABILITY, LOGIT, ID, COLUMNS };
 static int find(connection *connection, const bertqa_text *texts, int32_t k,
                 const bertqa_call_options *call, void **rows, char **message) {
   const bertqa_context *context;
-  bertqa_status status = connection_context(connection, BERTQA_TASK_CLASSIFY, &context);
+  bertqa_status status = connection_context(connection, BERTQA_TASK_CLASSIFY, call, &context);
   if (status != BERTQA_OK) return failed_call(status, message);
   (void)k;
   bertqa_classify_options options = {.struct_size = sizeof options, .call = call};
@@ -48,7 +48,7 @@ const table_kind labels_kind = {
     .name = "bertqa_labels",
     .schema =
         "CREATE TABLE bertqa_labels(label TEXT, probability REAL, logit REAL, id INTEGER,"
-        " text TEXT HIDDEN, labels TEXT HIDDEN)",
+        " bertqa_text TEXT HIDDEN, bertqa_labels TEXT HIDDEN)",
     .usage = "bertqa_labels(text) needs a text",
     .column_count = COLUMNS,
     .text_count = 1,

@@ -16,6 +16,8 @@ typedef struct cursor {
   sqlite3_value *arguments[MAX_ARGUMENTS]; /* copies; NULL if absent */
   bertqa_text texts[MAX_ARGUMENTS];        /* in the copies */
   void *rows;                              /* of the kind's type; NULL before they are computed */
+  int given;              /* a mask of the arguments that the rows are for; 0: no rows yet */
+  sqlite3_uint64 choices; /* the connection's counter when the rows were computed */
   size_t row, count;
   sqlite3_uint64 first_id; /* 0 before it is needed */
 } cursor;
@@ -108,6 +110,7 @@ static void clear(cursor *cursor) {
   }
   cursor->rows = NULL;
   cursor->row = cursor->count = 0;
+  cursor->given = 0;
   cursor->first_id = 0;
 }
 
@@ -137,6 +140,25 @@ static int read_k(table *table, cursor *cursor, int32_t *k) {
   return SQLITE_OK;
 }
 
+/* True if the rows are those of these arguments, which an outer table often repeats. */
+static int is_computed(const table *table, const cursor *cursor, int given,
+                       sqlite3_value **values) {
+  if (given == 0 || cursor->given != given || table->kind->reads_database ||
+      cursor->choices != connection_choices(table->connection))
+    return 0;
+  for (int argument = 0; argument < argument_count(table->kind); argument++) {
+    if (!(given & 1 << argument)) continue;
+    sqlite3_value *value = *values++, *old = cursor->arguments[argument];
+    const int type = sqlite3_value_type(value);
+    bertqa_text text, old_text;
+    if (type != sqlite3_value_type(old) || type == SQLITE_FLOAT || text_argument(value, &text) ||
+        text_argument(old, &old_text) || text.length != old_text.length ||
+        memcmp(text.text, old_text.text, text.length) != 0)
+      return 0; /* the text of a FLOAT is rounded */
+  }
+  return 1;
+}
+
 /* A NULL argument has no rows. */
 static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int count,
                   sqlite3_value **values) {
@@ -144,6 +166,10 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int co
   (void)count;
   cursor *cursor = (struct cursor *)base;
   table *table = (struct table *)base->pVtab;
+  if (is_computed(table, cursor, given, values)) {
+    cursor->row = 0;
+    return SQLITE_OK;
+  }
   clear(cursor);
   if ((given & required(table->kind)) != required(table->kind)) {
     table->base.zErrMsg = sqlite3_mprintf("%s", table->kind->usage);
@@ -174,8 +200,11 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int co
   code = table->kind->find(table->connection, cursor->texts, k, &call.options, &cursor->rows,
                            &table->base.zErrMsg);
   interruptible_call_end(&call);
-  if (code == SQLITE_OK) cursor->count = table->kind->count(cursor->rows);
-  return code;
+  if (code != SQLITE_OK) return code;
+  cursor->count = table->kind->count(cursor->rows);
+  cursor->given = given;
+  cursor->choices = connection_choices(table->connection);
+  return SQLITE_OK;
 }
 
 static int next(sqlite3_vtab_cursor *base) {
@@ -192,13 +221,13 @@ static int is_at_end(sqlite3_vtab_cursor *base) {
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id) {
   cursor *cursor = (struct cursor *)base;
   if (cursor->first_id == 0) {
-    sqlite3_uint64 hash = 14695981039346656037u; /* FNV-1a of the arguments, each with its NUL */
+    sqlite3_uint64 hash = 14695981039346656037u; /* FNV-1a of the arguments, each with a NUL */
     for (int i = 0; i < MAX_ARGUMENTS; i++) {
       bertqa_text text = {"", 0};
       if (cursor->arguments[i] != NULL && text_argument(cursor->arguments[i], &text))
         return SQLITE_NOMEM;
       for (size_t at = 0; at <= text.length; at++)
-        hash = (hash ^ (unsigned char)text.text[at]) * 1099511628211u;
+        hash = (hash ^ (at < text.length ? (unsigned char)text.text[at] : 0)) * 1099511628211u;
     }
     cursor->first_id = hash;
   }

@@ -12,6 +12,7 @@ typedef struct table_kind {
    * are texts that may be absent. */
   int column_count;
   int text_count, has_k, option_count;
+  int reads_database; /* equal arguments may give other rows */
   /* Computes the rows. texts: the texts, then the options, whose text is NULL if they are absent. k is 0
    * if it is absent. Returns SQLite's code; the message of an error is freed by SQLite. */
   int (*find)(connection *connection, const bertqa_text *texts, int32_t k,

@@ -269,9 +269,9 @@ def test_joins(database):
     )
     assert left == [(1, "Ann"), (2, None), (3, "Bob"), (4, None)]
     # The arguments as conditions, and one that the table itself has to check.
-    sql = "SELECT answer FROM bertqa_answers WHERE question = ? AND text = ? AND k = 2"
+    sql = "SELECT answer FROM bertqa_answers WHERE bertqa_question = ? AND bertqa_text = ? AND bertqa_k = 2"
     assert len(database.execute(sql, WHO, FOX)) == 2
-    assert database.execute(sql + " AND question = 'other'", WHO, FOX) == []
+    assert database.execute(sql + " AND bertqa_question = 'other'", WHO, FOX) == []
     both = (
         "SELECT count(*) FROM texts, bertqa_answers('Who?', body, 1) AS a, bertqa_answers('Who?', a.answer) AS b"
     )
@@ -286,14 +286,15 @@ def test_joins(database):
         ("SELECT answer FROM texts, bertqa_answers('Who slept?', body) WHERE answer = 'Ann' OR score > 1e9", ["Ann"]),
         # Parts with arguments of their own: a row that two parts find is one, rows of other arguments are others.
         (
-            "SELECT entity FROM bertqa_patterns WHERE text = 'a@b.de' AND label = 'EMAIL' OR text = 'a@b.de' AND score > 0"
-            " OR text = 'c@d.de' AND patterns = 'email' ORDER BY 1",
+            "SELECT entity FROM bertqa_patterns WHERE bertqa_text = 'a@b.de' AND label = 'EMAIL'"
+            " OR bertqa_text = 'a@b.de' AND score > 0"
+            " OR bertqa_text = 'c@d.de' AND bertqa_patterns = 'email' ORDER BY 1",
             ["a@b.de", "c@d.de"],
         ),
         # A condition that only another join order could use.
         (
             "SELECT a.answer FROM bertqa_answers('Who slept?', 'Bob slept.') AS a,"
-            " bertqa_answers('Who slept?', 'Bob slept.') AS b WHERE a.text = b.text AND b.text = a.text",
+            " bertqa_answers('Who slept?', 'Bob slept.') AS b WHERE a.bertqa_text = b.bertqa_text AND b.bertqa_text = a.bertqa_text",
             ["Bob"],
         ),
     ],
@@ -302,6 +303,28 @@ def test_conditions(database, sql, expected):
     database.execute("CREATE TABLE texts(body TEXT)")
     database.execute("INSERT INTO texts VALUES ('Ann slept.'), ('Bob slept.')")
     assert [value for [value] in database.execute(sql)] == expected
+
+
+def test_columns_of_any_name(database):
+    """Those that the arguments' columns could have."""
+    names = ["text", "question", "k", "labels", "patterns", "regions"]
+    for name in names:
+        database.execute(f"CREATE TABLE t_{name} AS SELECT ? AS {name}", LOVELACE)
+        for call in "answers('Who?', {})", "entities({})", "entities({}, '*')", "patterns({})", "labels({})":
+            expected = database.execute(f"SELECT * FROM bertqa_{call.format('?')}", LOVELACE)
+            assert database.execute(f"SELECT x.* FROM t_{name}, bertqa_{call.format(name)} AS x") == expected
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16le", "UTF-16be"])
+def test_a_blob_is_utf8(database, encoding):
+    database.execute(f"PRAGMA encoding = '{encoding}'")
+    database.execute("CREATE TABLE texts AS SELECT ? AS body", FOX.encode())
+    assert database.value("SELECT bertqa_answer(?, body) FROM texts", WHO) == ANSWER
+    assert database.value("SELECT answer FROM texts, bertqa_answers(?, body)", WHO) == ANSWER
+    assert database.value("SELECT bertqa_answer_all(?, body) FROM texts", WHO) == ANSWER
+    assert database.value("SELECT bertqa_redact(x'')") == "" and database.value("SELECT bertqa_match(x'')") == '""'
+    parts = "SELECT answer FROM bertqa_answers WHERE bertqa_question = ?1 AND bertqa_text = ?2 AND (answer = ?3 OR score > 1e9)"
+    assert database.execute(parts, WHO, FOX.encode(), ANSWER) == [(ANSWER,)]
 
 
 def test_match(database):
@@ -331,7 +354,7 @@ def test_only_what_never_changes_is_deterministic(database):
     database.execute("CREATE TABLE notes(body TEXT)")
     for call in (
         "bertqa_answer('Who?', body)", "bertqa_classify(body)", "bertqa_embed(body)", "bertqa_tokens(body)",
-        "bertqa_version()", "bertqa_model('answer', body)",
+        "bertqa_model('answer', body)",
     ):  # fmt: skip
         for sql in (
             f"CREATE INDEX labels ON notes({call})",
@@ -367,6 +390,14 @@ with connect() as database:
     sql = "SELECT CASE WHEN i = 3 THEN bertqa_model('embed', ?) END, hex(bertqa_embed(?)) FROM n LIMIT 5"
     found = [vector for _, vector in database.execute(rows + sql, str(FIXTURES / "tiny-bert-embedder"), FOX)]
     assert found[0] == found[1] != found[2] == found[3] == found[4]
+    # The rows of a table, too, whose arguments SQLite computes for each row.
+    call = "bertqa_answers(?, iif(i > 0, ?, ''), 2)"
+    assert database.value(rows + f"SELECT count(*) FROM n, {call}", WHO, APOLLO[:2000]) == 600_000
+    texts = "SELECT i, entity FROM n, bertqa_patterns(iif(i IN (2, 3), 'a@b.de', x'6340642e6465'), iif(i < 5, 'all', 'us')) LIMIT 4"
+    assert database.execute(rows + texts) == [(1, "c@d.de"), (2, "a@b.de"), (3, "a@b.de"), (4, "c@d.de")]
+    score = "SELECT CASE WHEN i = 3 THEN bertqa_model('answer', ?) END, score FROM n, bertqa_answers(?, iif(i > 0, ?, '')) LIMIT 5"
+    found = [score for _, score in database.execute(rows + score, str(TINY), WHO, FOX)]
+    assert found[0] == found[1] == found[2] != found[3] == found[4]
     texts = rows + "SELECT hex(bertqa_embed(substr(?, i))) FROM n LIMIT 3"
     assert len(set(database.execute(texts, FOX))) == 3
     prompts = rows + "SELECT hex(bertqa_embed(?, 'query')), hex(bertqa_embed(?, iif(i = 2, 'query', 'document'))) FROM n LIMIT 3"

@@ -167,6 +167,22 @@ def test_an_interrupted_call_has_no_result(database, call):
     assert caught.value.code == INTERRUPT and not seen
 
 
+def test_loading_a_model_stops(database, tmp_path):
+    """The interrupt comes before the call, as above."""
+    model = shutil.copytree(FIXTURES / "tiny-bert", tmp_path / "model")
+    seen = []
+
+    def interrupted(result, arguments):
+        database.interrupt()
+        library.sqlite3_result_value(result, arguments[0])
+
+    database.define("interrupted", interrupted)
+    database.define("see", lambda result, arguments: seen.append(result))
+    with pytest.raises(SQLError) as caught:
+        database.execute("SELECT see(bertqa_model('answer', interrupted(?)))", str(model))
+    assert caught.value.code == INTERRUPT and not seen
+
+
 # Threads and processes
 
 

@@ -2,14 +2,29 @@
 #ifndef BERTQA_LABELS_H
 #define BERTQA_LABELS_H
 
+#include <string.h>
+
 #include "names.h"
+
+/* Returns an error's text, or NULL. */
+static inline const char *check_labels(const name_list *labels) {
+  if (labels->count == 0) return "the labels are names separated by commas";
+  for (size_t i = 0; i < labels->count; i++) {
+    for (size_t other = 0; other < i; other++) {
+      const bertqa_text a = labels->names[i], b = labels->names[other];
+      if (a.length == b.length && memcmp(a.text, b.text, a.length) == 0)
+        return "the labels have a name twice";
+    }
+  }
+  return NULL;
+}
 
 /* Makes the options classify by a list of labels. names: outlives the call. Returns an error's text, or NULL. */
 static inline const char *set_labels(bertqa_text text, name_list *names,
                                      bertqa_classify_options *options) {
   const char *wrong = read_names(text, names);
+  if (wrong == NULL) wrong = check_labels(names);
   if (wrong != NULL) return wrong;
-  if (names->count == 0) return "the labels are names separated by commas";
   options->labels = names->names;
   options->label_count = names->count;
   return NULL;
@@ -53,11 +68,12 @@ static inline const char *set_entity_labels(bertqa_text text, threshold_list *li
                                             bertqa_entities_options *options) {
   const char *wrong = read_names(text, &list->names);
   if (wrong != NULL) return wrong;
-  if (list->names.count == 0) return "the labels are names separated by commas";
   const bertqa_text first = list->names.names[0];
   if (list->names.count == 1 && first.length == 1 && first.text[0] == '*') return NULL;
   for (size_t i = 0; i < list->names.count; i++)
     list->thresholds[i] = take_threshold(&list->names.names[i]);
+  wrong = check_labels(&list->names);
+  if (wrong != NULL) return wrong;
   options->labels = list->names.names;
   options->label_count = list->names.count;
   options->thresholds = list->thresholds;

@@ -1,5 +1,5 @@
-/* Declarations that the extension's files share. Errors never jump out of a library call: they are raised after the call
- * has returned. */
+/* Declarations that the extension's files share. Errors never jump out of a library call: they are raised after the
+ * call has returned. */
 #ifndef BERTQA_PG_H
 #define BERTQA_PG_H
 

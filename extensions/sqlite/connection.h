@@ -55,8 +55,8 @@ typedef struct request {
   interruptible_call call;
 } request;
 
-/* Reads the arguments and, unless task is 0, gets its model. Returns 0 if the result is already set: NULL for a NULL, or
- * an error. Otherwise call end_request. */
+/* Reads the arguments and, unless task is 0, gets its model. Returns 0 if the result is already set: NULL for a NULL,
+ * or an error. Otherwise call end_request. */
 int begin_request(request *request, sqlite3_context *result, bertqa_task task, int count,
                   sqlite3_value **arguments);
 

@@ -88,6 +88,8 @@ def test_labels_of_the_caller_s_choice(connection, tmp_path):
     for wrong in "bertqa_classify('a', ' , ')", "label FROM bertqa_labels('a', '')":
         with pytest.raises(duckdb.Error, match="names separated by commas"):
             connection.execute(f"SELECT {wrong}").fetchall()
+    with pytest.raises(duckdb.Error, match="the labels have a name twice"):
+        connection.execute("SELECT bertqa_classify('a', 'b,c, b')").fetchall()
 
 
 def test_vectors(connection):
@@ -103,6 +105,8 @@ def test_vectors(connection):
     assert value(connection, "SELECT bertqa_embed('a', NULL)") is None
     with pytest.raises(duckdb.InvalidInputException, match="prompt_name"):
         connection.execute("SELECT bertqa_embed('a', 'nothing')").fetchall()
+    with pytest.raises(duckdb.InvalidInputException, match="prompt_name is empty"):
+        connection.execute("SELECT bertqa_embed('a', '')").fetchall()
     like = "SELECT array_cosine_similarity(bertqa_embed(body), bertqa_embed(?)) FROM texts WHERE id = 0"
     assert value(connection, like, FOX) == pytest.approx(1)
 
@@ -144,7 +148,10 @@ def test_entities_of_the_caller_s_choice():
         ):
             found = connection.execute(sql, [*names, text]).fetchall()
             assert {row for row in found if row[0] != 3} == rows
-        for wrong, message in ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"):
+        for wrong, message in [
+            ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"),
+            ("'a', 'time=.5, time = .7'", "the labels have a name twice"),
+        ]:  # fmt: skip
             with pytest.raises(duckdb.Error, match=message):
                 connection.execute(f"SELECT * FROM bertqa_entities({wrong})").fetchall()
 

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import duckdb
+import pytest
 
 import bertqa.duckdb
 from conftest import FIXTURES
@@ -67,6 +68,9 @@ def test_a_search_of_odd_rows(connection):
     assert value(connection, "SELECT count(*) FROM bertqa_search('passages', 'fox')") == 10  # by default
     for question, k in (None, 9), ("fox", None):
         assert connection.execute(sql, [question, k]).fetchall() == []
+    for k in -1, 0, 1001:
+        with pytest.raises(duckdb.Error, match="bertqa_search: k is 1 to 1000"):
+            connection.execute(sql, ["fox", k]).fetchall()
 
 
 def test_a_search_embeds_the_question_as_a_query(tmp_path):

@@ -115,6 +115,8 @@ def test_labels_of_the_caller_s_choice(session, entailment):
         assert session.value("SELECT bertqa_classify('a', NULL)") == "NULL"
         with pytest.raises(SQLError, match="names separated by commas"):
             session.value("SELECT bertqa_classify('a', ' , ')")
+        with pytest.raises(SQLError, match="the labels have a name twice"):
+            session.value("SELECT bertqa_classify('a', 'b,c, b')")
     finally:
         session.value("SELECT bertqa_model('classify', NULL)")
 
@@ -150,7 +152,9 @@ def test_a_constant_is_embedded_once(server, session, tiny_path):
     rows = "generate_series(1, 300000) AS i"
     assert session.value(f"SELECT count(DISTINCT bertqa_embed({long})) FROM {rows}") == "1"
     small = quote(f"{tiny_path}-embedder")
-    sql = f"SELECT CASE WHEN i = 3 THEN bertqa_model('embed', {small}) END, bertqa_embed({long}) FROM {rows} LIMIT 5"
+    sql = (
+        f"SELECT CASE WHEN i = 3 THEN bertqa_model('embed', {small}) END, bertqa_embed({long}) FROM {rows} LIMIT 5"
+    )
     found = [vector for _, vector in session.execute(sql)]
     assert found[0] == found[1] != found[2] == found[3] == found[4]
     model = shutil.copytree(FIXTURES / "tiny-bert-embedder", server.root / "tiny-king")
@@ -170,7 +174,9 @@ def test_a_constant_is_embedded_once(server, session, tiny_path):
 
 def test_names_of_parameters(session):
     """Those of docs/sql.md."""
-    names = "SELECT proname, proargnames FROM pg_proc WHERE proname LIKE 'bertqa%' AND 'document' = ANY(proargnames)"
+    names = (
+        "SELECT proname, proargnames FROM pg_proc WHERE proname LIKE 'bertqa%' AND 'document' = ANY(proargnames)"
+    )
     assert session.execute(names) == []
     assert session.value(f"SELECT bertqa_answer(text => {quote(FOX)}, question => {quote(WHO)})") == ANSWER
 
@@ -238,7 +244,10 @@ def test_entities_of_the_caller_s_choice(session, tiny_path):
         assert rows == [[entity.text, entity.label] for entity in wanted]
         hidden = session.value(f"SELECT bertqa_redact({quote(text)}, labels => {quote(given)})")
         assert hidden == bertqa.redact(text, wanted)
-    for wrong, message in ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"):
+    for wrong, message in [
+        ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"),
+        ("'a', 'time=.5, time = .7'", "the labels have a name twice"),
+    ]:  # fmt: skip
         with pytest.raises(SQLError, match=message):
             session.execute(f"SELECT * FROM bertqa_entities({wrong})")
 

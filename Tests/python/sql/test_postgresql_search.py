@@ -134,8 +134,12 @@ def test_columns_and_tables_of_any_name(session, name):
 
 
 def test_a_search_of_a_temporary_table_in_a_parallel_plan(session):
-    session.execute("CREATE TEMP TABLE mine AS SELECT to_tsvector('moon') AS words, bertqa_embed('moon') AS vector")
-    session.execute(f"SET {'debug_parallel_query' if int(installation().name) > 15 else 'force_parallel_mode'} = on")
+    session.execute(
+        "CREATE TEMP TABLE mine AS SELECT to_tsvector('moon') AS words, bertqa_embed('moon') AS vector"
+    )
+    session.execute(
+        f"SET {'debug_parallel_query' if int(installation().name) > 15 else 'force_parallel_mode'} = on"
+    )
     assert session.value("SELECT bertqa_search(NULL::mine, 'moon') IS NOT NULL") == "t"
 
 

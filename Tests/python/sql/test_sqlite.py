@@ -110,6 +110,8 @@ def test_labels_of_the_caller_s_choice(database, tmp_path):
     for nothing in "'a', NULL", "NULL, 'a'":
         assert database.value(f"SELECT bertqa_classify({nothing})") is None
         assert database.execute(f"SELECT * FROM bertqa_labels({nothing})") == []
+    with pytest.raises(SQLError, match="the labels have a name twice"):
+        database.value("SELECT bertqa_classify('a', 'b,c, b')")
     for wrong in "bertqa_classify('a', ' , ')", "label FROM bertqa_labels('a', '')":
         with pytest.raises(SQLError, match="names separated by commas"):
             database.execute(f"SELECT {wrong}")
@@ -192,7 +194,10 @@ def test_entities_of_the_caller_s_choice(database):
         assert rows == [(entity.text, entity.label) for entity in wanted]
         hidden = database.value("SELECT bertqa_redact(?, 'all', 'label', '', '', ?)", text, given)
         assert hidden == bertqa.redact(text, wanted)
-    for wrong, message in ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"):
+    for wrong, message in [
+        ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"),
+        ("'a', 'time=.5, time = .7'", "the labels have a name twice"),
+    ]:  # fmt: skip
         with pytest.raises(SQLError, match=message):
             database.execute(f"SELECT * FROM bertqa_entities({wrong})")
 

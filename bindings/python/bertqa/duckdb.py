@@ -12,7 +12,7 @@ DuckDB passes up to 2048 rows at a time as Arrow columns, which the library read
 import functools
 import os
 import re
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Union
 
 from ._columns import answer_column, classify_column, embed_column, entities_column, patterns_column, redact_column
 from ._context import Context
@@ -84,11 +84,11 @@ CREATE OR REPLACE TEMP MACRO bertqa_pattern_rows(document, patterns, regions) AS
 SELECT r.text AS entity, r.label, r.score, r."start" AS start_char, r."end" AS end_char
 FROM (SELECT unnest(bertqa_pattern_list(document, patterns, regions))) AS found(r)
 """
-# Without a name, the model's default prompt is used.
+# Without a name, which has a comma after it, the model's default prompt is used.
 _EMBED = """
 CREATE OR REPLACE TEMP MACRO bertqa_embed
 (document) AS bertqa_vector(document, ''),
-(document, prompt_name) AS bertqa_vector(document, prompt_name)
+(document, prompt_name) AS bertqa_vector(document, prompt_name || ',')
 """
 _REDACT = """
 CREATE OR REPLACE TEMP MACRO bertqa_redact
@@ -129,7 +129,8 @@ best AS (
   QUALIFY row_number() OVER (ORDER BY cosine DESC NULLS LAST) <= 200
     OR row_number() OVER (ORDER BY share DESC NULLS LAST, cosine DESC NULLS LAST) <= 200)
 SELECT unnest(bertqa_row), bertqa_search_score(cosine, share) AS score FROM best
-WHERE question IS NOT NULL ORDER BY score DESC LIMIT coalesce(k, 0)
+WHERE question IS NOT NULL ORDER BY score DESC
+LIMIT coalesce(CASE WHEN k NOT BETWEEN 1 AND 1000 THEN error('bertqa_search: k is 1 to 1000') ELSE k END, 0)
 """
 
 
@@ -205,7 +206,10 @@ def register(
         return _grouped([kinds, actions, values, regions, names], function, texts)
 
     def vector(texts: Any, names: Any) -> Any:
-        return _grouped([names], lambda rows, name: embed_column(embedder, rows, prompt_name=name or None), texts)
+        def of_prompt(rows: Any, name: str) -> Any:
+            return embed_column(embedder, rows, prompt_name=name[:-1] if name else None)
+
+        return _grouped([names], of_prompt, texts)
 
     def scores(cosines: Any, shares: Any) -> Any:
         import pyarrow
@@ -297,6 +301,12 @@ def _names(labels: str) -> Optional[List[str]]:
     names = _listed(labels)
     if labels and not names:
         raise ValueError("the labels are names separated by commas")
+    return names and _unique(names)
+
+
+def _unique(names: List[str]) -> List[str]:
+    if len(set(names)) < len(names):
+        raise ValueError("the labels have a name twice")
     return names
 
 
@@ -305,11 +315,12 @@ def _thresholds(labels: str) -> Optional[Dict[str, Optional[float]]]:
     names = _names(labels)
     if names is None or names == ["*"]:
         return None
-    thresholds: Dict[str, Optional[float]] = {}
+    pairs: List[Tuple[str, Optional[float]]] = []
     for name in names:
         own = re.fullmatch(r"(.*\S)\s*=\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)", name, re.DOTALL)
-        thresholds[own[1] if own else name] = float(own[2]) if own else None
-    return thresholds
+        pairs.append((own[1], float(own[2])) if own else (name, None))
+    _unique([name for name, _ in pairs])
+    return dict(pairs)
 
 
 def _grouped(arguments: Any, function: Callable[..., Any], texts: Any) -> Any:

@@ -1,6 +1,7 @@
 // AVX-512 with AMX: tiles of 16 rows of 64 bytes; one instruction multiplies two of them. 64 bytes
 // of 16 rows of weights, and the same features of a block of activations, form tiles without
-// repacking. The remainders at the edges and everything except linear layers use AVX-512.
+// repacking. Linear layers, attention_bf16 and the context of attention_s8 use tiles. The
+// remainders at the edges and everything else use AVX-512.
 #include "../kernels_internal.h"
 
 #if BQ_X86

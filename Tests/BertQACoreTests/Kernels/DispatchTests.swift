@@ -16,6 +16,25 @@ import Testing
   #expect(InstructionSet(rawValue: best.table.isa)?.description == preferred.first(where: present.contains))
 }
 
+#if arch(x86_64)
+  /// Linux lists what the CPU has, less what the system does not support.
+  @Test func instructionSetsAreThoseThatTheSystemLists() throws {
+    let cpu = try String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
+    let line = try #require(cpu.split(separator: "\n").first { $0.hasPrefix("flags") })
+    let present = Set(line.split(whereSeparator: \.isWhitespace).map(String.init))
+    let avx2 = ["avx2", "fma", "f16c"]
+    let avx512 = avx2 + ["avx512f", "avx512bw", "avx512dq", "avx512vl"]
+    let bf16 = avx512 + ["avx512_vnni", "avx512_bf16"]
+    let needed = [
+      "portable": [], "avx2": avx2, "avx2_vnni": avx2 + ["avx_vnni"], "avx512": avx512,
+      "avx512_vnni": avx512 + ["avx512_vnni"], "avx512_vnni_bf16": bf16,
+      "avx512_amx": bf16 + ["amx_bf16", "amx_tile", "amx_int8"],
+    ]
+    let found = instructionSets.compactMap { InstructionSet(rawValue: $0)?.description }
+    #expect(Set(found) == Set(needed.filter { present.isSuperset(of: $0.value) }.keys))
+  }
+#endif
+
 @Test func everyNumberUpToTheLastHasAnInstructionSetAndAName() {
   #expect(InstructionSet.allCases.map(\.rawValue) == Array(0...Int32(BQ_ISA_LAST)))
   #expect(InstructionSet.auto.description == "auto" && InstructionSet("avx2_vnni")?.rawValue == 6)
@@ -28,7 +47,7 @@ func tablesAreComplete(isa: Int32) throws {
   let table = try #require(Kernels(isa: isa)).table
   #expect(table.isa == isa)
   #expect(table.linear_f32 != nil && table.layer_norm_f32 != nil && table.attention_f32 != nil)
-  #expect(table.relative_keys_f32 != nil && table.relative_bias != nil)
+  #expect(table.rotate_f32 != nil && table.relative_keys_f32 != nil && table.relative_bias != nil)
   #expect(table.quantize_u8 != nil && table.linear_s8 != nil)
   #expect(
     table.multiply_rows != nil && table.sum_rows != nil && table.lstm_cell != nil && table.gru_cell != nil)

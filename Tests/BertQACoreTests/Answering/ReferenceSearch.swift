@@ -208,7 +208,7 @@ struct ReferenceSearch {
       text.removeFirst(2)
       bytes = TextRange(start: bytes.start + 2, end: bytes.end)
     }
-    text = text.lowercased().replacingOccurrences(of: "\n", with: " ")
+    text = text.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
     let inner = text.drop { $0 == "." }.reversed().drop { $0 == "." }
     let normalized = inner.isEmpty ? text : String(inner.reversed())
     return Candidate(tokens: tokens, bytes: bytes, text: normalized, scores: scores)

@@ -15,7 +15,7 @@ import Testing
   }
 
   struct Texts {
-    var random = SeededGenerator(state: 99)
+    var random = TestRandom(99)
     var documents: [[UInt8]] = []
     var questions: [[UInt8]] = []
 
@@ -130,7 +130,7 @@ import Testing
 
   @Test func onePreparedDocumentServesManyThreads() async throws {
     let answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 6))
-    var random = SeededGenerator(state: 3)
+    var random = TestRandom(3)
     let text = SpanSearchTests.randomDocument(300, &random)
     let document = try answerer.prepare(text)
     #expect(document.byteCount == text.utf8.count)

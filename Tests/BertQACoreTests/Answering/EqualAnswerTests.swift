@@ -49,7 +49,7 @@ import Testing
 
   @Test func theBestAnswerDoesNotDependOnTheirNumber() throws {
     for seed in 0..<50 as Range<UInt64> {
-      var random = SeededGenerator(state: seed << 20)
+      var random = TestRandom(seed)
       let document = SpanSearchTests.randomDocument(200, &random)
       let model = FakeModel.random(seed: seed, quantum: 1)
       func best(_ top: Int) throws -> Answer {

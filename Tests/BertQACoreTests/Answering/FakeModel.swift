@@ -54,12 +54,4 @@ extension FakeModel {
   }
 }
 
-func mix(_ value: UInt64) -> UInt64 { SplitMix64.mixed(value &+ SplitMix64.increment) }
-
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state = state &+ 1
-    return mix(state)
-  }
-}
+private func mix(_ value: UInt64) -> UInt64 { SplitMix64.mixed(value &+ SplitMix64.increment) }

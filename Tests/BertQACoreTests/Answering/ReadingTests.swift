@@ -114,7 +114,7 @@ import Testing
 
   /// Prepared or not, alone or in a batch.
   @Test(arguments: 0..<20) func resultsDoNotDependOnTheBatch(seed: UInt64) throws {
-    var random = SeededGenerator(state: seed << 16)
+    var random = TestRandom(seed)
     let sets = (0..<12).map { _ in
       (0..<Int.random(in: 1...5, using: &random)).map { _ in
         SpanSearchTests.randomDocument(Int.random(in: 0...120, using: &random), &random)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct SpanSearchTests {
   static let tokenizer = FakeTokenizer(["a", "b", "c", "##x", "##y", ".", "who", "?"])
 
-  static func randomDocument(_ words: Int, _ random: inout SeededGenerator) -> String {
+  static func randomDocument(_ words: Int, _ random: inout TestRandom) -> String {
     let choice = ["a", "bx", "cxy", "ayxyx", "b.", "½", "ß", "ßx", "unknown", "a\u{FFFD}", ".", "c"]
     let spaces = [" ", " ", " ", "\n", "\n\n"]
     return (0..<words).map { _ in
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: 0..<300) func equalsExhaustiveSearch(seed: UInt64) throws {
-    var random = SeededGenerator(state: seed << 32)
+    var random = TestRandom(seed)
     let options = AnswerOptions.with {
       let length = Int.random(in: 8...40, using: &random)
       $0.maxSequenceLength = length
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test func equalsExhaustiveSearchWithDefaultOptions() throws {
-    var random = SeededGenerator(state: 7)
+    var random = TestRandom(7)
     let document = Self.randomDocument(500, &random)
     let options = AnswerOptions.with { $0.topK = 20 }
     try Self.check(document, .random(seed: 7), options, note: "defaults")

@@ -5,7 +5,7 @@ import Testing
 /// Answers and entities of every family, whose tokenizers are of the kinds that published models have.
 @Suite struct VisibleRangeTests {
   private func texts(_ state: UInt64) -> [String] {
-    var random = SeededGenerator(state: state)
+    var random = TestRandom(state)
     return TextEdgesTests.texts(&random, count: 40) + [
       "the king of  France\u{A0}", " Jose\u{301}, he ", "\u{301} a",
     ]

@@ -53,7 +53,7 @@ extension Trait where Self == ConditionTrait {
 struct TestRandom: RandomNumberGenerator {
   private var numbers: SplitMix64
 
-  init(_ seed: Int) {
+  init(_ seed: some BinaryInteger) {
     numbers = SplitMix64(seed: UInt64(truncatingIfNeeded: seed) &* 0x2545_F491_4F6C_DD1D)
   }
 

@@ -31,7 +31,7 @@ import Testing
       merges.append(Pair(left: left, right: right))
     }
 
-    mutating func shuffle(using random: inout SeededGenerator) {
+    mutating func shuffle(using random: inout TestRandom) {
       merges.shuffle(using: &random)
       for (rank, pair) in merges.enumerated() { ranks[pair] = rank }
     }
@@ -62,14 +62,14 @@ import Testing
   private static let letters = ["a", "b", "中", "丮", "亭", "五", "ж", "з", "é", "ї", "😀", "😁", "\u{FFFD}"]
 
   private static func text(
-    _ letters: [String], _ count: Int, _ random: inout SeededGenerator
+    _ letters: [String], _ count: Int, _ random: inout TestRandom
   ) -> [UInt8] {
     (0..<count).flatMap { _ in Array(letters.randomElement(using: &random)!.utf8) }
   }
 
   /// Merges of adjacent pieces of texts, as training finds them: each of pieces that merges before it make.
   private static func trained(
-    _ letters: [String], _ count: Int, _ random: inout SeededGenerator
+    _ letters: [String], _ count: Int, _ random: inout TestRandom
   ) -> Table {
     var table = Table()
     for _ in 0..<count {
@@ -82,7 +82,7 @@ import Testing
   }
 
   /// Merges of any pieces in any order: some cross the ends of characters, some never apply, some make the same piece.
-  private static func odd(_ letters: [String], _ count: Int, _ random: inout SeededGenerator) -> Table {
+  private static func odd(_ letters: [String], _ count: Int, _ random: inout TestRandom) -> Table {
     var table = Table()
     let bytes = Set(letters.flatMap(\.utf8)).sorted().map { [$0] }
     var made: [[UInt8]] = bytes + letters.map { Array($0.utf8) }.filter { $0.count > 1 }
@@ -105,7 +105,7 @@ import Testing
   }
 
   private static func expectSplitsByDefinition(
-    _ table: Table, _ letters: [String], texts: Int, _ random: inout SeededGenerator
+    _ table: Table, _ letters: [String], texts: Int, _ random: inout TestRandom
   ) throws {
     let worker = try BytePairWorker(table.model())
     for _ in 0..<texts {
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test func splitsByTrainedMerges() throws {
-    var random = SeededGenerator(state: 3)
+    var random = TestRandom(3)
     for round in 0..<60 {
       let letters = Array(Self.letters.shuffled(using: &random).prefix(2 + round % 11))
       let table = Self.trained(letters, Int.random(in: 1...80, using: &random), &random)
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test func splitsByOddMerges() throws {
-    var random = SeededGenerator(state: 4)
+    var random = TestRandom(4)
     for round in 0..<120 {
       let letters = Array(Self.letters.shuffled(using: &random).prefix(2 + round % 5))
       let table = Self.odd(letters, Int.random(in: 1...60, using: &random), &random)
@@ -159,7 +159,7 @@ import Testing
 
   /// More pairs of characters than are kept: the merge of the last byte of some with the first of others comes first.
   @Test func splitsByMergesOfPartsOfManyCharacters() throws {
-    var random = SeededGenerator(state: 5)
+    var random = TestRandom(5)
     var table = Table()
     table.add([0x80], [0xE4])
     let letters = (0x4000..<0x5000).map { String(Unicode.Scalar(UInt32($0))!) }

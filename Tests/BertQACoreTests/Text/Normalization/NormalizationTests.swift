@@ -77,7 +77,7 @@ import Testing
       0x3099, 0x30AB, 0x4E2D, 0xAC00, 0xF900, 0xFB01, 0xFF0C, 0xFF21, 0xFF76, 0xFF9E, 0xFFA1, 0xFFC2, 0x1D400,
       0x2F800,
     ]
-    var random = SeededGenerator(state: 12)
+    var random = TestRandom(12)
     for _ in 0..<3000 {
       let scalars = (0..<Int.random(in: 1...9, using: &random)).map { _ in
         characters.randomElement(using: &random)!
@@ -237,7 +237,7 @@ import Testing
 
   /// Nodes that lead out of the trie or to no text end the search.
   @Test func hostileRules() throws {
-    var random = SeededGenerator(state: 3)
+    var random = TestRandom(3)
     for _ in 0..<30 {
       var bytes: [UInt8] = [64, 0, 0, 0]
       for _ in 0..<64 { bytes.append(UInt8.random(in: 0...255, using: &random)) }

@@ -90,7 +90,7 @@ import Testing
 
   /// Of any bytes, the sentences are the whole text.
   @Test(arguments: 0..<300) func anyBytes(seed: UInt64) throws {
-    var random = SeededGenerator(state: seed)
+    var random = TestRandom(seed)
     let likely = [
       "\n\n", "\n", "\r\r\n", "\r", " ", "a", "É", ".", "\u{2029}", String(repeating: "word ", count: 10),
     ]

@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test func rangesAreOfWholeCharacters() {
-    var random = SeededGenerator(state: 4)
+    var random = TestRandom(4)
     let parts = [
       "5", "€", "a", ".", "@", "°", " ", "ß", "-", "\u{A0}", "http://", "www.", "x.com", "%", "漢", "/", ",",
     ]
@@ -186,7 +186,7 @@ import Testing
 
   /// A megabyte without white space, and any bytes.
   @Test func hostileTextsTakeBoundedWork() {
-    var random = SeededGenerator(state: 5)
+    var random = TestRandom(5)
     var texts = ["5", "a", "@", ".", "a.", "http://", "5,", "$", "€", "w.com", "1 "].map {
       Array(String(repeating: $0, count: 1 << 18).utf8)
     }

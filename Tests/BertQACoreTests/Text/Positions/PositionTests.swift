@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func countsOfRandomBytes() throws {
-    var random = SeededGenerator(state: 1)
+    var random = TestRandom(1)
     let likely: [UInt8] = [0x41, 0x80, 0xBF, 0xC3, 0xE0, 0xE2, 0xED, 0xF0, 0xF4, 0xFF, 0x9F, 0x90]
     for _ in 0..<300 {
       let bytes = (0..<24).map { _ in likely.randomElement(using: &random)! }

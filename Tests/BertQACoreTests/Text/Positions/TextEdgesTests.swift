@@ -58,7 +58,7 @@ import Testing
   ]
   static let spaces = [" ", " ", " ", "", "", "\n", "\u{A0}", "\u{3000}", "\u{2009}", "  "]
 
-  static func texts(_ random: inout SeededGenerator, count: Int) -> [String] {
+  static func texts(_ random: inout TestRandom, count: Int) -> [String] {
     (0..<count).map { _ in
       (0..<Int.random(in: 1...9, using: &random)).map { _ in
         parts.randomElement(using: &random)! + spaces.randomElement(using: &random)!
@@ -121,7 +121,7 @@ import Testing
 
   @Test(arguments: kinds) func rangesOfTokensAreWhole(kind: String) throws {
     let tokenizer = try Self.tokenizer(kind)
-    var random = SeededGenerator(state: 33)
+    var random = TestRandom(33)
     var wholeWords = 0
     for text in Self.texts(&random, count: 300) {
       let bytes = Array(text.utf8)
@@ -153,7 +153,7 @@ import Testing
   /// All that tokens have together is all of the text that is no white space, for tokenizers that drop nothing.
   @Test(arguments: ["byte-level", "untrimmed", "pre-split"]) func noLetterIsLost(kind: String) throws {
     let tokenizer = try Self.tokenizer(kind)
-    var random = SeededGenerator(state: 34)
+    var random = TestRandom(34)
     for text in Self.texts(&random, count: 300) {
       try Array(text.utf8).withUnsafeBufferPointer { bytes in
         let tokens = try tokenizer.tokens(of: bytes, nil)
@@ -179,7 +179,7 @@ import Testing
   @Test func redactionLeavesNothingOfACharacterOrWord() throws {
     for kind in Self.kinds {
       let tokenizer = try Self.tokenizer(kind)
-      var random = SeededGenerator(state: 35)
+      var random = TestRandom(35)
       var count = 0
       for text in Self.texts(&random, count: 100) {
         try Array(text.utf8).withUnsafeBufferPointer { bytes in
@@ -228,7 +228,7 @@ import Testing
 
   /// Every character once as the edge of the one before: as Swift's own rules say, but for white space.
   @Test func clustersAreThoseOfUnicode() throws {
-    var random = SeededGenerator(state: 36)
+    var random = TestRandom(36)
     let scalars: [Unicode.Scalar] = [
       "a", "e", "\u{301}", "\u{200D}", "\u{FE0F}", "❤", "👩", "🏽", "🇳", "🇱", "क", "\u{94D}", "\u{93F}",
       "\u{1100}",

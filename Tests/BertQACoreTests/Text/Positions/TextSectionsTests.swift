@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: 0..<200) func sectionsCoverAllTokens(seed: UInt64) throws {
-    var random = SeededGenerator(state: seed << 20)
+    var random = TestRandom(seed)
     let parts = [
       "w", "wx", "wxxx", "w.", "W", "unknown", "\n", "\n\n", "\r\n", "# ", "==", "ß", "½", "\u{FFFD}", ".",
     ]

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func nothingElseIsASpace() throws {
-    var random = SeededGenerator(state: 8)
+    var random = TestRandom(8)
     var poll = TextPoll(nil)
     let characters: [UInt32] = [
       0x1, 0x1F, 0x20, 0x41, 0x80, 0x85, 0x86, 0xA0, 0xA1, 0xE1, 0x1680, 0x1681, 0x180E, 0x2000, 0x200B,

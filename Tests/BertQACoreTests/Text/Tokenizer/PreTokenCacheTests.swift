@@ -35,7 +35,7 @@ import Testing
   /// More words than are kept, of all sizes up to those that never are.
   @Test(arguments: ["byte-level", "unigram"])
   func wordsSeenBeforeComeOutTheSame(kind: String) throws {
-    var random = SeededGenerator(state: 21)
+    var random = TestRandom(21)
     var words: [[UInt8]] = []
     for count in 1...40 {
       // These differ in their size alone.
@@ -102,7 +102,7 @@ import Testing
     let spaced = try Self.marked([SplitStep(SpacePattern(), .removed), metaspace], normalizers, bytes: bytes)
     let spacedWritten = try Self.marked(
       [SplitStep(SpacePattern(), .removed), metaspace, NoStep()], normalizers, bytes: bytes)
-    var random = SeededGenerator(state: 33)
+    var random = TestRandom(33)
     let parts: [[UInt8]] =
       ["a", "b", "ab", "中", "é", "x", " ", "  ", "\u{3000}", "，", "😀", "<s>", "\n"].map { Array($0.utf8) }
       + [[0xFF], [UInt8](repeating: 0x62, count: 260)]

@@ -36,7 +36,7 @@ import Testing
 
   /// Every way through random texts, by trying all of them.
   @Test func noWayIsBetter() throws {
-    var random = SeededGenerator(state: 11)
+    var random = TestRandom(11)
     for _ in 0..<60 {
       var pieces: [(String, Double)] = [("<unk>", 0)]
       var seen: Set<String> = []
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test func triesFindWhatTheyHold() throws {
-    var random = SeededGenerator(state: 5)
+    var random = TestRandom(5)
     for size in [1, 2, 50, 3000] {
       var pieces: [[UInt8]] = []
       for _ in 0..<size {

@@ -28,7 +28,7 @@ import Testing
 
   /// Few letters and many common beginnings, so that every possible error of a search occurs.
   @Test func findsTheLongest() throws {
-    var random = SeededGenerator(state: 7)
+    var random = TestRandom(7)
     for round in 0..<60 {
       var pieces: [[UInt8]] = []
       let stem = (0..<40).map { _ in UInt8.random(in: 0x61...0x62, using: &random) }

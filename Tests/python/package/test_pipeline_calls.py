@@ -13,6 +13,8 @@ from conftest import FIXTURES, ROOT
 RECORDS = json.loads((pathlib.Path(__file__).parent / "pipeline_calls.json").read_text())
 SINGLE = [record for record in RECORDS if "form" not in record]
 FORMED = [record for record in RECORDS if "form" in record]
+# Their records with "average" have words whose tokens have several labels.
+WITHOUT_AVERAGE = ["tiny-deberta-entities", "tiny-electra-entities", "tiny-modernbert-entities"]
 TEXT = "The quick fox jumps over the dog in Paris. "
 
 
@@ -47,6 +49,10 @@ def is_visible(text, one):
     return one["score"] > 0 if "answer" in one else text[one["start"] : one["end"]].strip() != ""
 
 
+def labelled(text, groups):
+    return [(one["entity_group"], text[one["start"] : one["end"]].strip()) for one in groups]
+
+
 def same(found, expected):
     if isinstance(expected, dict):
         assert list(found) == list(expected)
@@ -71,16 +77,17 @@ def test_calls(pipes, record):
             pipe(given, **options)
         return
     if record["task"] == "token-classification":
-        tokens = pipe.model.tokens(given)
-        has_blanks = any(not given[start:end].strip() for start, end in tokens.offsets)
-        if has_blanks and options["aggregation_strategy"] != "none":
+        strategy = options["aggregation_strategy"]
+        if strategy == "average" and record["model"] in WITHOUT_AVERAGE:
+            with pytest.raises(bertqa.Unsupported, match="the probability of every label"):
+                pipe(given, **options)
             return
         expected = [one for one in expected if is_visible(given, one)]
-        if options["aggregation_strategy"] == "average":
-            try:
-                same(pipe(given, **options), expected)
-            except bertqa.Unsupported:
-                assert "average" in options.values()  # tokens of one word with several labels
+        tokens = pipe.model.tokens(given)
+        has_blanks = any(not given[start:end].strip() for start, end in tokens.offsets)
+        if has_blanks and strategy != "none":
+            # Groups are the same, but their words and scores lack the tokens that are a space alone.
+            assert labelled(given, pipe(given, **options)) == labelled(given, expected) != []
             return
     if record["task"] == "question-answering":
         kept = [one for one in (expected if isinstance(expected, list) else [expected]) if is_visible("", one)]
@@ -97,10 +104,12 @@ def test_forms(pipes, record):
 
     expected = record["result"]
     if isinstance(expected, dict) and "exception" in expected:
-        kinds = {kind.__name__: kind for kind in (ValueError, KeyError, TypeError, RuntimeError, OverflowError)}
-        with pytest.raises(kinds.get(expected["exception"], Exception)):
+        kinds = {kind.__name__: kind for kind in (ValueError, KeyError, TypeError, RuntimeError)}
+        # transformers lets the error of its tokenizers through as it is.
+        kinds["Exception"] = bertqa.InvalidArgument
+        with pytest.raises(kinds[expected["exception"]]):
             call()
-    elif record["model"] in ("tiny-bert", "tiny-bert-classifier", "tiny-bert-entities"):
+    else:
         same(call(), expected)
 
 

@@ -120,10 +120,11 @@ def finish(process, code=0):
     return output, messages_of(errors.decode())
 
 
-def wait_for(condition):
+def wait_for(condition, story=None):
+    """Waits until the condition holds; if it never does, the failure tells the story."""
     deadline = time.monotonic() + 60
     while not condition():
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, story and story()
         time.sleep(0.01)
 
 

@@ -54,9 +54,11 @@ class Follower:
             assert self.process.poll() is None, self.errors.read_text()
             return self.done() == list(wanted) and self.is_saved(len(wanted))
 
-        with contextlib.suppress(AssertionError):
-            wait_for(is_there)
-        assert self.done() == list(wanted), (self.done(), self.errors.read_text(), os.listdir(self.directory))
+        wait_for(is_there, self.story)
+
+    def story(self):
+        saved = self.checkpoint.exists() and self.checkpoint.read_text()
+        return self.done(), saved, self.errors.read_text(), os.listdir(self.directory)
 
     def is_saved(self, count):
         return f"\nsucceeded {count}\n" in self.checkpoint.read_text()

@@ -1,8 +1,6 @@
 """`bertqa filter --follow`: random operations on a log, while it is followed and while it is not."""
 
 import concurrent.futures
-import contextlib
-import os
 import random
 import signal
 import time
@@ -96,10 +94,13 @@ class World:
         follower = self.follower
         if follower.process:
             wanted = set(range(self.count)) - self.destroyed
-            with contextlib.suppress(AssertionError):
-                wait_for(lambda: wanted <= set(follower.done()) and follower.is_saved(len(follower.done())))
-            missing = wanted - set(follower.done())
-            assert not missing, (missing, self.history, follower.messages(), os.listdir(follower.directory))
+
+            def is_there():
+                done = follower.done()
+                assert follower.process.poll() is None, (self.history, follower.story())
+                return wanted <= set(done) and follower.is_saved(len(done))
+
+            wait_for(is_there, lambda: (wanted - set(follower.done()), self.history, follower.story()))
             self.may_remove = self.follower.log.exists() and self.in_current != set()
 
     def check(self):

@@ -236,13 +236,45 @@ def test_random_records(seed, tmp_path, context):
     }
 
 
-@pytest.mark.parametrize("format", ["jsonl", "csv", "tsv", "length-prefixed"])
+TABLES = {
+    # format: (delimiter, column); only CSV has quotes
+    "csv": (b",", rb'(?:"(?:[^"]|"")*"(?!")|(?!"))[^,\r\n]*'),
+    "tsv": (b"\t", rb"[^\t\r\n]*"),
+}
+
+
+def check_rows(format, limit, source, output, letters):
+    """The output has each row of two columns with its results, and other rows as they are, which are the dead
+    letters too unless they are empty. Returns the number of results."""
+    delimiter, column = TABLES[format]
+    good = re.compile(column + delimiter + column)
+    results = re.compile(delimiter + rb"[\d ]*" + delimiter)
+    failed, at, count = [], 0, 0
+    for row in re.finditer(rb"(%b(?:%b%b)*)(\r\n|[\r\n]|\Z)" % (column, delimiter, column), source):
+        text, end = row[1], row[2] or b"\n" * bool(row[1])
+        assert output.startswith(text, at)
+        at += len(text)
+        if len(text) <= limit and good.fullmatch(text):
+            at = results.match(output, at).end()
+            count += 1
+        elif text:
+            failed.append(text + end)
+        assert output.startswith(end, at)
+        at += len(end)
+    assert at == len(output) and letters == b"".join(failed)
+    return count
+
+
+@pytest.mark.parametrize("format", ["jsonl", *TABLES, "length-prefixed"])
 def test_random_bytes(format, tmp_path):
     """For any input, nothing crashes and nothing is lost."""
     generator = random.Random(format)
     for limit in (100, 1 << 20):
         noise = generator.randbytes(100_000) + bytes(generator.choices(b'{}[]",:\\\n\r\t a\0', k=100_000))
-        header = b"text,a\n" if format == "csv" else b"text\ta\n" if format == "tsv" else b""
+        header = b""
+        if format in TABLES:
+            header = TABLES[format][0].join([b"text", b"a\n"])
+            noise += b'a"'  # ends the last field, in quotes or not
         stats, letters = tmp_path / "stats", tmp_path / "letters"
         letters.unlink(missing_ok=True)
         output, errors = run(
@@ -253,13 +285,15 @@ def test_random_bytes(format, tmp_path):
         assert len(errors) == numbers["failed"] == numbers["dead_letters"] > 0
         assert numbers["written"] == numbers["records"]
         assert numbers["input_bytes"] == len(header + noise)
-        if not numbers["succeeded"]:
+        if format in TABLES:
+            assert letters.read_bytes().startswith(header)
+            rows, dead = output.split(b"\n", 1)[1], letters.read_bytes().removeprefix(header)
+            assert check_rows(format, limit, noise, rows, dead) == numbers["succeeded"] > 0
+        else:
+            assert numbers["succeeded"] == 0
             kept = noise
             if format == "length-prefixed" and limit > len(noise):
                 # The length of the record that the end cut is that of what is there.
                 kept = struct.pack(">I", len(noise) - 4) + noise[4:]
             # The last line end is made up for where there was none.
-            assert output.removeprefix(header).rstrip(b"\n") == kept.rstrip(b"\n")
-        assert len(output) >= len(noise)
-        if format in ("csv", "tsv"):
-            assert letters.read_bytes().startswith(header)
+            assert output.rstrip(b"\n") == kept.rstrip(b"\n")

@@ -165,3 +165,8 @@ int open(const char *path, int flags, ...) {
   if (creates) done(call);
   return result;
 }
+
+/* SQLite's names for them. */
+ssize_t pwrite64(int, const void *, size_t, off64_t) __attribute__((alias("pwrite")));
+int ftruncate64(int, off64_t) __attribute__((alias("ftruncate")));
+int open64(const char *, int, ...) __attribute__((alias("open")));

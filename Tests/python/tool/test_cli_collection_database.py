@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 import bertqa
 from cli import environment, run
 from conftest import LONG, TOOL
+from filtering import fault_library, run_with  # noqa: F401
 from indexed import ask, check_whole, indexed_notes, rows, written_notes  # noqa: F401
 
 
@@ -103,31 +105,31 @@ def test_second_writer_is_told_of_the_first(tmp_path):
     assert ask(path, "When did the clock stop?")["answers"][0]["text"] in ("ten", "at ten")
 
 
-def test_killed_runs_go_on(tmp_path):
-    """A run that is killed at any time leaves a whole database, and the last one completes it."""
-    folder, path = tmp_path / "folder", tmp_path / "killed.db"
+def test_killed_runs_go_on(tmp_path, faults):
+    """A run that is killed at any call that changes a file leaves a whole database, and the last one completes it."""
+    generator = random.Random(7)
+    folder, path, count = tmp_path / "folder", tmp_path / "killed.db", tmp_path / "count"
     folder.mkdir()
     for number in range(60):
         (folder / f"{number:02}.txt").write_text(
             f"Box {number} holds {number * 7} screws.\n\n" * (1 + number % 40)
         )
-    command = [TOOL, "index", path, folder]
-    kills = 0
-    for attempt in range(200 if LONG else 25):
-        process = subprocess.Popen(
-            command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        time.sleep(0.02 + 0.013 * (attempt % 23))
-        if process.poll() is None:
-            kills += 1
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        if path.exists() and path.stat().st_size and attempt % 5 == 0:
+    assert run_with(faults, ["index", tmp_path / "whole.db", folder], FAULT_COUNT=count) == (0, [])
+    calls = int(count.read_text())
+    assert calls > 100
+    kills = changes = 0
+    while kills < (200 if LONG else 20):
+        fault, point = generator.choice(["kill", "torn", "killed"]), generator.randrange(1, calls + 1)
+        code, errors = run_with(faults, ["index", path, folder], FAULT=fault, FAULT_AT=point)
+        assert code in (0, -signal.SIGKILL) and errors == [], (code, errors, fault, point)
+        if code == 0:
+            (folder / f"{changes % 60:02}.txt").write_text(f"Box {changes} was opened in year {changes}.")
+            changes += 1
+            continue
+        kills += 1
+        if path.exists() and path.stat().st_size and kills % 5 == 0:
             assert rows(path, "PRAGMA integrity_check") == [("ok",)]
-        if attempt % 7 == 6:
-            (folder / f"{attempt % 60:02}.txt").write_text(f"Box {attempt} was opened in year {attempt}.")
-    assert kills > 5
-    output, _ = run("index", path, folder)
+    run("index", path, folder)
     check_whole(path)
     assert rows(path, "SELECT count(*) FROM files WHERE hash IS NULL") == [(0,)]
     assert rows(path, "SELECT count(*) FROM files") == [(60,)]

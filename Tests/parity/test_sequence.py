@@ -13,6 +13,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import bertqa
+from bertqa._context import INSTRUCTION_SETS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOLERANCE = 1e-5
@@ -99,7 +100,7 @@ def directory(request, tmp_path_factory):
 
 
 def isas():
-    for isa in ("portable", "avx2", "avx512", "avx512_vnni", "avx512_vnni_bf16"):
+    for isa in INSTRUCTION_SETS[1:]:
         try:
             bertqa.Context(task="predict", isa=isa).close()
             yield isa

@@ -236,6 +236,9 @@ def test_invalid_utf8_gives_valid_columns(context):
     column = pyarrow.array([b"the \xff river \xe2\x82", b"\x80"], pyarrow.binary())
     result = bertqa.answer_column(context, "river", column)
     result.validate(full=True)
+    found = result.to_pylist()
+    assert found == expected(context, ["river"] * 2, ["the \ufffd river \ufffd", "\ufffd"])
+    assert found[0]["answer"] == "the"
 
 
 def test_inputs_are_read_in_place_and_nothing_is_kept(context):

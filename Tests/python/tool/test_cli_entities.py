@@ -162,6 +162,11 @@ def test_filter_resumes_without_a_model(tmp_path):
 
 
 def test_filter_refuses_what_does_not_go_together():
-    for wrong in [["--task=classify", "--patterns=all"], ["--redact"], ["--task=entities", "--question=x"]]:
-        run_filter("filter", *wrong, code=2)
-    run_filter("filter", "--task=entities", "--model", FIXTURES / "tiny-bert", code=3)
+    for wrong, message in [
+        (["--task=classify", "--patterns=all"], "--patterns cannot be used with --task classify"),
+        (["--redact"], "--redact cannot be used with --task answer"),
+        (["--task=entities", "--question=x"], "--question cannot be used with --task entities"),
+    ]:
+        assert run_filter("filter", *wrong, code=2)[1] == [f"bertqa: {message}; try 'bertqa filter --help'"]
+    [error] = run_filter("filter", "--task=entities", "--model", FIXTURES / "tiny-bert", code=3)[1]
+    assert "BertForQuestionAnswering, which cannot find entities" in error

@@ -41,6 +41,13 @@ class Browser:
         self._buffer, self._number = b"", 0
         self.requests, self.messages = [], []
         self._session = None
+        try:
+            self._attach()
+        except BaseException:
+            self.close()
+            raise
+
+    def _attach(self):
         target = next(t for t in self.call("Target.getTargets")["targetInfos"] if t["type"] == "page")
         self._session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
         for domain in "Page", "Runtime", "Network", "Accessibility", "Log":

@@ -63,9 +63,9 @@ package final class PassageSearch {
   /// Restricts the search to the passages `first` ... `last` and those of other calls. Ranges must ascend without
   /// overlaps.
   package func allow(first: Int64, last: Int64) throws(BertQAError) {
-    guard end == .min, words.isEmpty else {
+    guard end == .min else {
       throw BertQAError(
-        .invalidArgument, argument: "first", "comes after words or vectors: allow passages before them")
+        .invalidArgument, argument: "first", "comes after vectors: allow passages before them")
     }
     guard first <= last else {
       throw BertQAError(.invalidArgument, argument: "last", "is \(last), which is below first, \(first)")

@@ -162,13 +162,14 @@ struct ReferenceSearch {
     threshold = Double(asked.decision.threshold) + rise
     let candidates = ranked.compactMap { span, score in Self.candidate(span, score, asked) }
     var taken: [Candidate] = []
-    let most = asked.comparesRawScores ? options.topK : 2 * options.topK + 50
+    let keepsEquals = options.documentStride != nil
+    let most = keepsEquals ? options.topK : 2 * options.topK + 50
     for candidate in candidates where taken.count < most {
       if taken.contains(where: { Self.overlap($0.tokens, candidate.tokens) }) { continue }
-      if !asked.comparesRawScores, Set(taken.map(\.text)).count == options.topK { break }
+      if !keepsEquals, Set(taken.map(\.text)).count == options.topK { break }
       taken.append(candidate)
     }
-    if !asked.comparesRawScores { taken = Self.merged(taken, ranked, asked, read) }
+    if !keepsEquals { taken = Self.merged(taken, ranked, asked, read) }
     if let first = taken.first, !asked.comparesRawScores { nullScore = first.scores.null }
     for candidate in taken {
       let scores = candidate.scores

@@ -57,7 +57,8 @@ extension ExpressionFinder {
     }
     let letter = text.nameLetter(at: position)
     if letter > 0 { return letter }
-    if isSuperscript(position) { return 2 }
+    let superscript = superscriptSize(at: position)
+    if superscript > 0 { return superscript }
     return isJoint(position) ? 1 : nil
   }
 
@@ -77,10 +78,13 @@ extension ExpressionFinder {
     (0..<3).allSatisfy { text.isDigit(position + $0) } && !text.isDigit(position + 3)
   }
 
-  /// `²`, `³` and `¹`.
-  private func isSuperscript(_ position: Int) -> Bool {
-    guard text[position] == 0xC2 else { return false }
-    return [0xB2, 0xB3, 0xB9].contains(text[position + 1])
+  /// Returns the size of `²`, `⁹`, `⁻` and others; 0 for any other character.
+  private func superscriptSize(at position: Int) -> Int {
+    switch scalar(at: position)?.scalar {
+    case 0xB2, 0xB3, 0xB9: 2
+    case 0x2070, 0x2074...0x207B: 3
+    default: 0
+    }
   }
 
   // MARK: - Signs
@@ -161,7 +165,9 @@ extension ExpressionFinder {
     for word in words {
       let end = start + word.count
       let isThere = word.indices.allSatisfy { text[start + $0] == word[$0] }
-      if isThere, !text.isWordByte(end), text.nameLetter(at: end) == 0, !isSuperscript(end) { return end }
+      if isThere, !text.isWordByte(end), text.nameLetter(at: end) == 0, superscriptSize(at: end) == 0 {
+        return end
+      }
     }
     return nil
   }

@@ -30,7 +30,8 @@ struct AddedTokenMatcher: Sendable {
 
   init() {}
 
-  /// Adds a token, spelled `spelling`.
+  /// Adds a token, spelled `spelling`. Of tokens with the same spelling, the first is found, and special ones go before
+  /// others.
   mutating func add(
     _ token: AddedToken, id: Int32, spelling: [UInt8]
   ) throws(BertQAError) {
@@ -44,9 +45,8 @@ struct AddedTokenMatcher: Sendable {
     var node = 0
     for byte in spelling { node = child(of: node, byte) }
     if nodes[node].entry >= 0 {
-      throw BertQAError(
-        .invalidModel,
-        "two added tokens are spelled \(quoted(String(decoding: spelling, as: UTF8.self))) once normalised")
+      let earlier = entries[Int(nodes[node].entry)].token
+      guard token.isSpecial, !earlier.isSpecial else { return }
     }
     nodes[node].entry = Int32(clamping: entries.count)
     entries.append(Entry(id: id, token: token))

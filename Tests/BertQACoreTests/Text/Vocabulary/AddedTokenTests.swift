@@ -40,6 +40,28 @@ import Testing
     }
   }
 
+  /// Of tokens that the normalizer makes equal, the first is found, and special ones before others: as in tokenizers
+  /// 0.22. In 0.23 it is any of them.
+  @Test(arguments: [(false, false, 1), (false, true, 2), (true, false, 1), (true, true, 1)])
+  func equalSpellings(isFirstSpecial: Bool, isSecondSpecial: Bool, id: Int32) throws {
+    for (first, second) in [("COVID", "covid"), ("covid", "COVID")] {
+      let text = """
+        {"added_tokens": [
+          {"id": 1, "content": "\(first)", "normalized": true, "special": \(isFirstSpecial)},
+          {"id": 2, "content": "\(second)", "normalized": true, "special": \(isSecondSpecial)}],
+         "normalizer": {"type": "Lowercase"},
+         "model": {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}}
+        """
+      let tokenizer = try TokenizerFiles(ModelDirectory(files: ["tokenizer.json": Array(text.utf8)]))
+        .makeTokenizer()
+      let pipeline = try #require(tokenizer as? PipelineTokenizer)
+      #expect(pipeline.vocabularySize == 3)
+      #expect(pipeline.tokens("COVIDcovid", parseSpecialTokens: true).ids == [id, id])
+      let isFound = !isFirstSpecial && !isSecondSpecial
+      #expect(pipeline.tokens("covid", parseSpecialTokens: false).ids == [isFound ? id : 0])
+    }
+  }
+
   @Test func longWhiteSpaceCanBeCancelled() throws {
     var token = AddedToken("<m>")
     token.stripsRight = true

@@ -142,6 +142,7 @@ extension EncoderFamily {
   static let deberta = EncoderFamily(
     classPrefixes: ["Deberta"],
     configuration: ConfigurationKeys(
+      fixed: [("talking_head", .bool(false))],
       defaults: Defaults(vocabSize: 50265, tokenTypeCount: 0, layerNormEps: 1e-7)),
     tensors: TensorNames(
       prefix: "deberta.", wordEmbeddings: "deberta.embeddings.word_embeddings",

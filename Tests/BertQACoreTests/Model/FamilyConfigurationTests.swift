@@ -85,6 +85,7 @@ struct FamilyConfigurationTests {
       "NewModel", "\"position_embedding_type\": \"absolute\"",
       "\"position_embedding_type\" is \"absolute\"; only \"rope\" is supported"
     ),
+    ("DebertaModel", "\"talking_head\": true", "\"talking_head\" is true; only false is supported"),
     ("BertModel", "\"auto_map\": {}", "has code of its own"),
   ])
   func otherArithmeticOfAFamilyIsRefused(architecture: String, text: String, message: String) throws {

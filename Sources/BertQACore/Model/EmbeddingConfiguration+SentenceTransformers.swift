@@ -96,6 +96,8 @@ extension EmbeddingConfiguration {
             + "which libbertqa does not run")
       }
       let kind = String(names.last ?? "")
+      // It has an effect in training only.
+      if kind == "Dropout" { continue }
       let folder = try ModelDirectory.folder(of: module)
       let own = try Self.reader(folder.isEmpty ? "config.json" : "\(folder)/config.json", in: directory)
       // Scaling a vector of length 1 changes nothing.
@@ -128,7 +130,7 @@ extension EmbeddingConfiguration {
         throw BertQAError(
           .unsupported,
           "\(path): module \(quoted(type)) at \(quoted(folder)); supported: Transformer at \"\"; Pooling, "
-            + "Dense, MultiVectorMask and SpladePooling with a config.json; Normalize")
+            + "Dense, MultiVectorMask and SpladePooling with a config.json; Normalize; Dropout")
       }
     }
     let order =

@@ -47,8 +47,10 @@ struct EmbeddingConfigurationTests {
     try write(modules: ["Transformer", "Pooling"], pooling: members)
     #expect(try read().pooling == TokenPooling(modes: modes))
     #expect(try !read().normalizes)
-    try write(modules: ["Transformer", "Pooling", "Normalize"])
-    #expect(try read().normalizes)
+    for modules in [["Normalize"], ["Dropout", "Normalize"]] {
+      try write(modules: ["Transformer", "Pooling"] + modules)
+      #expect(try read().normalizes)
+    }
   }
 
   @Test func theLeastLengthHolds() throws {

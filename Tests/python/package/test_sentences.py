@@ -165,6 +165,16 @@ def test_pairs():
         several.rank("a", ["b"])
 
 
+@pytest.mark.parametrize("key", ["sentence_transformers", "sbert_ce_default_activation_function"])
+def test_unknown_activation(key, tmp_path):
+    directory = shutil.copytree(FIXTURES / "tiny-bert-regression", tmp_path / "model")
+    config = json.loads((directory / "config.json").read_text())
+    config[key] = {"activation_fn": "torch.nn.Tanh"} if key == "sentence_transformers" else "torch.nn.Tanh"
+    (directory / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="activation_fn torch.nn.Tanh is not known"):
+        bertqa.CrossEncoder(directory)
+
+
 def test_what_is_no_pair():
     ranker = bertqa.CrossEncoder(FIXTURES / "tiny-bert-regression")
     documents = [TEXT, "a king"]

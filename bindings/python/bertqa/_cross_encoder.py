@@ -111,7 +111,8 @@ class CrossEncoder:
     def _activation(self) -> Callable[[Any], Any]:
         config = self._model.config
         path = config.get("sentence_transformers", {}).get("activation_fn")
-        name = str(path or config.get("sbert_ce_default_activation_function") or "").rpartition(".")[2]
+        path = path or config.get("sbert_ce_default_activation_function")
+        name = str(path or "").rpartition(".")[2]
         if name == "Sigmoid" or (not name and self.num_labels == 1):
             return _sigmoid
         if name in ("", "Identity"):

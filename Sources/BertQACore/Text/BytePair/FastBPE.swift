@@ -127,25 +127,29 @@ extension Pipeline {
         "\(settings.file): \"normalization\" is true; only false is supported: normalise tweets before the call"
       )
     }
-    let listed = try vocabulary.withBytes { bytes throws(BertQAError) in
+    var names: [String: String] = [:]
+    for (key, spelling) in FastBPE.special {
+      names[key] = try Self.token(settings, key)?.content ?? spelling
+    }
+    let first = FastBPE.firstKeys.map { Array((names[$0] ?? "").utf8) }
+    var listed = try vocabulary.withBytes { bytes throws(BertQAError) in
       try Self.lines(bytes, in: vocabulary, monitor) { line in
         // The piece and its count.
         line.lastIndex(of: 0x20).map { Array(line[..<$0]) }
       }
     }
+    // A repeated piece takes no id.
+    var known = Set(first)
+    listed.removeAll { !known.insert($0).inserted }
     let pairs = try merges.withBytes { bytes throws(BertQAError) in
       try Self.lines(bytes, in: merges, monitor) { line -> (left: [UInt8], right: [UInt8])? in
         let parts = line.split(separator: 0x20)
         return parts.count == 3 ? (Array(parts[0]), Array(parts[1])) : nil
       }
     }
-    var names: [String: String] = [:]
-    for (key, spelling) in FastBPE.special {
-      names[key] = try Self.token(settings, key)?.content ?? spelling
-    }
     let model = try BertQAError.naming(vocabulary.path) { () throws(BertQAError) in
       try FastBPE(
-        first: FastBPE.firstKeys.map { Array((names[$0] ?? "").utf8) }, listed: listed, merges: pairs, monitor
+        first: first, listed: listed, merges: pairs, monitor
       )
     }
     self.init(model: model)

@@ -314,6 +314,14 @@ struct TokenizerFilesTests {
           "\(directory.file("tokenizer.json")): \"unk_token\" \"é\" is not in the vocabulary"))
   }
 
+  /// As in transformers, in which the repeated piece itself gets the id of the next one.
+  @Test func repeatedPiecesOfFastBPETakeNoID() throws {
+    try directory.write("a 9\n<s> 8\na 7\nb 6\n", to: "vocab.txt")
+    try directory.write("x y 1\n", to: "bpe.codes")
+    try directory.write("{\"tokenizer_class\": \"PhobertTokenizer\"}", to: "tokenizer_config.json")
+    #expect(try ids("a b <s>", parseSpecialTokens: true) == [4, 5, 0])
+  }
+
   @Test func fastBPEsFilesAreNamed() throws {
     let files = ["vocab.txt": [0xFF] + Array(" 1\n".utf8), "bpe.codes": Array("a b 1\n".utf8)]
     let error = failure { _ = try TokenizerFiles(ModelDirectory(files: files)) }

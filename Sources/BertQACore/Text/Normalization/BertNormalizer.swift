@@ -1,5 +1,6 @@
 /// BERT's normalisation as a step of a pipeline: cleaning, spaces around ideographs, accents, lower case.
 struct BertNormalizer: Normalizer {
+  private let cleansText: Bool
   private let isolatesChinese: Bool
   let lowercases: Bool
   private let table: NormalizationTable
@@ -7,6 +8,7 @@ struct BertNormalizer: Normalizer {
   var characterTable: NormalizationTable? { table }
 
   init(_ configuration: TokenizerConfiguration) throws(BertQAError) {
+    cleansText = configuration.cleansText
     lowercases = configuration.lowercase
     isolatesChinese = configuration.tokenizeChineseCharacters
     table = try NormalizationTable(configuration: configuration)
@@ -28,7 +30,9 @@ struct BertNormalizer: Normalizer {
       }
       switch effect {
       case .continues: break
-      case .space: try target.append(0x20, size: 1, from: source)
+      case .space where cleansText: try target.append(0x20, size: 1, from: source)
+      case .space:
+        for index in position..<next { try target.append(UInt32(base[index]), size: 1, from: source) }
       case .isolated(let utf8, let size):
         // Only ideographs: a pre-tokenizer isolates punctuation.
         let scalar = UTF8Codec.decode(base, at: position, end: count).scalar

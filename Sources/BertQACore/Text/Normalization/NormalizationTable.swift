@@ -102,6 +102,7 @@ extension NormalizationTable {
 
 extension NormalizationTable {
   private struct Builder {
+    let cleansText: Bool
     let lowercase: Bool
     let stripsAccents: Bool
     let isolatesChinese: Bool
@@ -111,6 +112,7 @@ extension NormalizationTable {
     var sequences: [NormalizedScalar] = []
 
     init(configuration: TokenizerConfiguration) {
+      cleansText = configuration.cleansText
       lowercase = configuration.lowercase
       stripsAccents = configuration.stripsAccents
       isolatesChinese = configuration.tokenizeChineseCharacters
@@ -141,8 +143,11 @@ extension NormalizationTable {
 
     private mutating func normalize(_ scalar: UInt32) -> NormalizedScalar {
       let properties = data.properties(of: scalar)
-      if properties.isRemoved { return NormalizedScalar(.removed) }
-      if properties.isWhitespace { return NormalizedScalar(.space) }
+      if cleansText, properties.isRemoved { return NormalizedScalar(.removed) }
+      // Without cleaning, what pre-tokenizers split at.
+      if cleansText ? properties.isWhitespace : CharacterClass.isWhiteSpace(scalar) {
+        return NormalizedScalar(.space)
+      }
       if stripsAccents {
         if UnicodeData.isHangulSyllable(scalar) { return NormalizedScalar(.hangul) }
         if keepsNonstarter(scalar) { return NormalizedScalar(.reordered) }

@@ -1,5 +1,7 @@
 /// The settings of a BERT tokenizer: the fields of a Hugging Face `tokenizer_config.json`.
 struct TokenizerConfiguration: Sendable, Equatable {
+  /// Drop control characters and make white space one kind; false only in a `tokenizer.json` (`clean_text`).
+  var cleansText = true
   /// Lower-case every character by its Unicode mapping (`do_lower_case`).
   var lowercase = true
   /// Decompose (NFD) and drop non-spacing marks; nil: as `lowercase`.
@@ -66,7 +68,7 @@ extension TokenizerConfiguration {
   /// Reads the step BertNormalizer of a `tokenizer.json`.
   init(normalizer step: ObjectReader) throws(BertQAError) {
     self.init()
-    try step.require("clean_text", .bool(true))
+    cleansText = try step.bool("clean_text") ?? cleansText
     lowercase = try step.bool("lowercase") ?? lowercase
     stripAccents = try step.bool("strip_accents")
     tokenizeChineseCharacters = try step.bool("handle_chinese_chars") ?? tokenizeChineseCharacters

@@ -61,17 +61,19 @@ extension Pipeline {
   mutating func setPrefixSpace(_ adds: Bool) {
     guard preTokenizers.count == 1, let step = preTokenizers[0] as? ByteLevel else { return }
     preTokenizers = [step.addingPrefixSpace(adds)]
-    postProcessor.trimming = postProcessor.trimming.map { _ in adds }
+    cover("prefix \(adds)")
   }
 
-  /// Reads a special token: a string, or an object with its content.
-  static func token(_ settings: ObjectReader, _ key: String) throws(BertQAError) -> AddedToken? {
-    if case .object(let object)? = settings.value(key) {
-      var token = try AddedToken(ObjectReader(file: settings.file, object: object))
-      token.isSpecial = true
-      return token
-    }
-    return try settings.string(key).map { AddedToken($0, isSpecial: true) }
+  /// Sets how offsets are trimmed, as RoBERTa's class does.
+  /// - Parameters:
+  ///   - step: "post_processor" of `tokenizer.json`.
+  ///   - adds: whether a space is put before a text.
+  mutating func setTrimming(
+    _ step: ObjectReader?, _ settings: ObjectReader, addsPrefixSpace adds: Bool
+  ) throws(BertQAError) {
+    guard ["RobertaProcessing", "ByteLevel"].contains(try step?.string("type")) else { return }
+    postProcessor.trimming = try settings.bool("trim_offsets") ?? true ? [adds] : []
+    cover("trimming \(postProcessor.trimming)")
   }
 
   /// Reads lines of two pieces with a space between them, except those that begin with "#version".

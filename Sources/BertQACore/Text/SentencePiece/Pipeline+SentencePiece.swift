@@ -1,11 +1,11 @@
 extension Pipeline {
   /// Makes the tokenizer of a SentencePiece model, as `AutoTokenizer` of transformers 5.23 does without a
   /// `tokenizer.json`.
-  /// - Parameter settings: `tokenizer_config.json`, or nothing.
   init(
-    _ source: SentencePieceModel, _ family: SentencePieceFamily, _ settings: ObjectReader, file: String,
+    _ source: SentencePieceModel, _ family: SentencePieceFamily, _ listed: TokenizerSettings, file: String,
     _ monitor: CallMonitor? = nil
   ) throws(BertQAError) {
+    let settings = listed.reader
     try Self.refuseUnsupported(settings)
     var special: [String: AddedToken] = [:]
     for (key, token) in family.specialTokens { special[key] = try Self.token(settings, key) ?? token }
@@ -43,7 +43,10 @@ extension Pipeline {
         vocabulary, scores: scores, unkID: unkID, byteFallback: false, file: file, monitor))
     normalizers = try Self.normalizers(source, family, settings)
     preTokenizers = try Self.preTokenizers(family, settings)
-    addedTokens = try Self.addedTokens(source, family, settings, special)
+    addedTokens = family.specialTokens.compactMap { special[$0.key] }
+    // transformers gives these classes the model's own symbols, in whose presence it does not read the list of
+    // special_tokens_map.json.
+    addListed(listed, additional: listed.additional.isEmpty ? Self.symbols(source) : listed.additional)
     postProcessor = PostProcessor(
       try template(family, special, file: file, monitor), trimming: [],
       tokenTypes: family == .albert || family == .debertaV2 ? .ofSegments : .zero)
@@ -102,60 +105,7 @@ extension Pipeline {
     return steps
   }
 
-  /// Returns the tokens of `tokenizer_config.json` by id, the named ones, and the model's control pieces and
-  /// user-defined symbols, unless `tokenizer_config.json` lists others.
-  private static func addedTokens(
-    _ source: SentencePieceModel, _ family: SentencePieceFamily, _ settings: ObjectReader,
-    _ special: [String: AddedToken]
-  ) throws(BertQAError) -> [AddedToken] {
-    var tokens: [AddedToken] = []
-    // By bytes: String compares canonically equivalent texts as equal.
-    var contents: Set<[UInt8]> = []
-    func add(_ token: AddedToken) {
-      if contents.insert(Array(token.content.utf8)).inserted { tokens.append(token) }
-    }
-    for var token in try listedTokens(settings) ?? [] {
-      if special.values.contains(where: { $0.content.utf8.elementsEqual(token.content.utf8) }) {
-        token.isSpecial = true
-      }
-      add(token)
-    }
-    for (key, _) in family.specialTokens { if let token = special[key] { add(token) } }
-    var others: [AddedToken]?
-    for key in ["additional_special_tokens", "extra_special_tokens"] {
-      guard case .array(let elements)? = settings.value(key), !elements.isEmpty else { continue }
-      others = []
-      for element in elements {
-        switch element {
-        case .string(let content): others?.append(AddedToken(content, isSpecial: true))
-        case .object(let object):
-          others?.append(try AddedToken(ObjectReader(file: settings.file, object: object)))
-        default: throw settings.mismatch(key, element, expected: "tokens")
-        }
-      }
-    }
-    for token in others ?? symbols(source) { add(token) }
-    return tokens
-  }
-
-  /// Reads `added_tokens_decoder` of `tokenizer_config.json` in the order of ids; nil if it is absent.
-  static func listedTokens(_ settings: ObjectReader) throws(BertQAError) -> [AddedToken]? {
-    guard let listed = try settings.reader("added_tokens_decoder") else { return nil }
-    var entries: [(id: Int, token: AddedToken)] = []
-    for member in listed.object.members {
-      guard let id = Int(member.key), case .object(let object) = member.value else {
-        throw listed.mismatch(member.key, member.value, expected: "an id and a token")
-      }
-      entries.append((id, try AddedToken(ObjectReader(file: settings.file, object: object))))
-    }
-    return byID(entries)
-  }
-
-  @inline(never)
-  static func byID(_ entries: [(id: Int, token: AddedToken)]) -> [AddedToken] {
-    entries.sorted { $0.id < $1.id }.map(\.token)
-  }
-
+  /// Returns the model's control pieces and user-defined symbols.
   private static func symbols(_ source: SentencePieceModel) -> [AddedToken] {
     var tokens: [AddedToken] = []
     for (piece, kind) in zip(source.pieces, source.kinds) where kind == .control || kind == .userDefined {

@@ -47,9 +47,9 @@ enum SentencePieceFamily: String, CaseIterable {
   ///   - settings: `tokenizer_config.json`.
   ///   - configuration: `config.json`.
   static func of(
-    _ settings: ObjectReader?, _ configuration: ObjectReader?, exists: (String) -> Bool
+    _ settings: ObjectReader, _ configuration: ObjectReader?, exists: (String) -> Bool
   ) throws(BertQAError) -> SentencePieceFamily? {
-    if let settings, let name = try settings.string("tokenizer_class") {
+    if let name = try settings.string("tokenizer_class") {
       let slow = name.hasSuffix("Fast") ? String(name.dropLast(4)) : name
       if let family = SentencePieceFamily(rawValue: slow) { return family }
       throw BertQAError(

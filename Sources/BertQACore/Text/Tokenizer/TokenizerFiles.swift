@@ -12,8 +12,6 @@ struct TokenizerFiles: Sendable {
   private(set) var settings: TokenizerConfiguration?
   private let added: AddedVocabulary
 
-  private static let settingsName = "tokenizer_config.json"
-
   /// Reads `tokenizer.json`, else `vocab.txt`, else a vocabulary of another form.
   init(_ directory: ModelDirectory) throws(BertQAError) {
     let (vocabulary, json) = ("vocab.txt", "tokenizer.json")
@@ -142,116 +140,102 @@ extension TokenizerFiles {
   private init(vocabulary name: String, _ directory: ModelDirectory) throws(BertQAError) {
     let file = try directory.file(name, limit: ModelFile.vocabularyLimit)
     let kind = try TokenizerClass(directory)
-    if kind.isFastBPE || kind.name == nil && directory.exists("bpe.codes") {
+    if kind.isFastBPE || !kind.isStated && directory.exists("bpe.codes") {
       try self.init(fastBPE: file, directory)
       return
     }
     try kind.checkReadsVocabulary()
-    var files = [("vocab.txt", file)]
-    let own = try Self.settings(directory, &files)
-    let defaults = kind.isMPNet ? TokenizerConfiguration.mpnet : TokenizerConfiguration()
-    let settings = try own.map { reader throws(BertQAError) in try TokenizerConfiguration(reader, defaults) }
+    let settings = try TokenizerSettings(directory)
+    let configuration = try TokenizerConfiguration(
+      settings.reader, kind.isMPNet ? TokenizerConfiguration.mpnet : TokenizerConfiguration())
     var pipeline = try BertQAError.naming(file.path) { () throws(BertQAError) in
       let vocabulary = try file.withBytes { bytes throws(BertQAError) in
         try Vocabulary(vocabularyFile: bytes, directory.monitor)
       }
-      return try Pipeline(bert: settings ?? defaults, vocabulary, directory.monitor)
+      return try Pipeline(bert: configuration, vocabulary, directory.monitor)
     }
-    pipeline.add(try Self.listedTokens(own, directory, &files))
-    try self.init(pipeline, files, directory.monitor)
-    if own == nil, !kind.isMPNet { self.settings = defaults }
+    pipeline.addListed(settings)
+    try self.init(pipeline, [("vocab.txt", file)] + settings.files, directory.monitor)
+    if !settings.isConfigured, !kind.isMPNet { self.settings = configuration }
   }
 
   /// Reads `vocab.txt` and `bpe.codes` as BERTweet's, with the settings of `tokenizer_config.json`.
   private init(fastBPE vocabulary: ModelFile, _ directory: ModelDirectory) throws(BertQAError) {
     let merges = try directory.file("bpe.codes", limit: ModelFile.jsonLimit)
-    var files = [("vocab.txt", vocabulary), ("bpe.codes", merges)]
-    let settings = try Self.settings(directory, &files)
-    var pipeline = try Pipeline(
-      fastBPE: vocabulary, merges: merges,
-      settings ?? ObjectReader(file: directory.name, object: JSON.Object()), directory.monitor)
-    pipeline.add(try Self.listedTokens(settings, directory, &files))
-    pipeline.fingerprint = Self.fingerprint(files.map(\.1))
-    try self.init(pipeline, files, directory.monitor)
+    let settings = try TokenizerSettings(directory)
+    let pipeline = try Pipeline(
+      fastBPE: vocabulary, merges: merges, settings.reader, directory.monitor)
+    try self.init(
+      pipeline, adding: settings, [("vocab.txt", vocabulary), ("bpe.codes", merges)], directory.monitor)
   }
 
-  /// Reads a `tokenizer.json`, by whatever name. `tokenizer_config.json` applies if transformers' class reads it:
-  /// BERT's, or RoBERTa's for the space before a text.
+  /// Reads a `tokenizer.json`, by whatever name, with the settings of `tokenizer_config.json` that transformers' class
+  /// reads: those of BERT's normalizer, or of RoBERTa's space before a text; and the added tokens that files list.
   private init(tokenizerJSON name: String, _ directory: ModelDirectory) throws(BertQAError) {
     let file = try directory.file(name, limit: ModelFile.jsonLimit)
     let root = try ObjectReader(file, directory.monitor)
     let kind = try TokenizerClass(directory)
-    var files = [("tokenizer.json", file)]
+    let settings = try TokenizerSettings(directory)
+    let files = [("tokenizer.json", file)] + settings.files
     guard kind.isBert, try Pipeline.isBert(root) else {
       var pipeline = try Pipeline(root, directory.monitor)
-      if kind.isRoberta, let prefix = try Self.settings(directory, &files)?.bool("add_prefix_space") {
-        pipeline.setPrefixSpace(prefix)
+      pipeline.fingerprint = Self.fingerprint([file])
+      if settings.isConfigured {
+        if kind.isBert || kind.isMPNet {
+          try pipeline.setNormalizer(
+            root.reader("normalizer"), settings.reader, setsChinese: !kind.isMPNet)
+        }
+        let prefix = try settings.reader.bool("add_prefix_space") ?? false
+        if kind.setsPrefixSpace { pipeline.setPrefixSpace(prefix) }
+        if kind.setsTrimming {
+          try pipeline.setTrimming(
+            root.reader("post_processor"), settings.reader, addsPrefixSpace: prefix)
+        }
       }
-      pipeline.fingerprint = Self.fingerprint(files.map(\.1))
+      let listed = pipeline.addedTokens
+      pipeline.addedTokens = []
+      pipeline.addListed(settings, after: listed)
       try self.init(pipeline, files, directory.monitor)
       return
     }
     let model = try root.required("model", root.reader)
-    try WordPieceModel.check(model)
+    let own = try TokenizerConfiguration(tokenizerJSON: root)
     let pieces = try Pipeline.pieces(of: model, directory.monitor)
-    let own = try Self.settings(directory, &files)
-    let settings =
-      if let own { try TokenizerConfiguration(own) } else { try TokenizerConfiguration(tokenizerJSON: root) }
+    var configuration = own
+    if settings.isConfigured {
+      configuration = try TokenizerConfiguration(settings.reader)
+      (configuration.unkToken, configuration.cleansText) = (own.unkToken, own.cleansText)
+    }
     var pipeline = try BertQAError.naming(file.path) { () throws(BertQAError) in
       let vocabulary = try Vocabulary(pieces: pieces, directory.monitor)
       return try Pipeline(
-        bert: settings, vocabulary, pieceCount: vocabulary.filledCount, directory.monitor)
+        bert: configuration, vocabulary, pieceCount: vocabulary.filledCount, directory.monitor)
     }
-    pipeline.add(
-      try root.readers("added_tokens").map { token throws(BertQAError) in try AddedToken(token) })
+    let listed = try root.readers("added_tokens").map { token throws(BertQAError) in try AddedToken(token) }
+    pipeline.addListed(settings, after: listed)
     try self.init(pipeline, files, directory.monitor)
-    if own == nil { self.settings = settings }
-  }
-
-  /// Reads the added tokens of a tokenizer without `tokenizer.json`, by id: `added_tokens_decoder` of
-  /// `tokenizer_config.json`, else `added_tokens.json`.
-  private static func listedTokens(
-    _ settings: ObjectReader?, _ directory: ModelDirectory, _ files: inout [(String, ModelFile)]
-  ) throws(BertQAError) -> [AddedToken] {
-    if let listed = try settings.map(Pipeline.listedTokens) ?? nil { return listed }
-    let name = "added_tokens.json"
-    guard directory.exists(name) else { return [] }
-    let file = try directory.file(name, limit: ModelFile.jsonLimit)
-    files.append((name, file))
-    let reader = try ObjectReader(file, directory.monitor)
-    var entries: [(id: Int, token: AddedToken)] = []
-    for member in reader.object.members {
-      guard let id = Pipeline.tokenID(member.value) else {
-        throw reader.mismatch(member.key, member.value, expected: "an id")
-      }
-      entries.append((Int(id), AddedToken(member.key)))
-    }
-    return Pipeline.byID(entries)
+    if !settings.isConfigured { self.settings = configuration }
   }
 
   /// Reads `vocab.json` and `merges.txt` as a RoBERTa's, with the settings of `tokenizer_config.json`.
   private init(merges directory: ModelDirectory) throws(BertQAError) {
     let vocabulary = try directory.file("vocab.json", limit: ModelFile.jsonLimit)
     let merges = try directory.file("merges.txt", limit: ModelFile.jsonLimit)
-    var files = [("vocab.json", vocabulary), ("merges.txt", merges)]
-    let settings = try Self.settings(directory, &files)
-    var pipeline = try Pipeline(
+    let settings = try TokenizerSettings(directory)
+    let pipeline = try Pipeline(
       robertaVocabulary: ObjectReader(vocabulary, directory.monitor), merges: merges,
-      TokenizerClass(directory).name,
-      settings ?? ObjectReader(file: directory.name, object: JSON.Object()), directory.monitor)
-    pipeline.add(try Self.listedTokens(settings, directory, &files))
-    pipeline.fingerprint = Self.fingerprint(files.map(\.1))
-    try self.init(pipeline, files, directory.monitor)
+      TokenizerClass(directory).name, settings.reader, directory.monitor)
+    try self.init(
+      pipeline, adding: settings, [("vocab.json", vocabulary), ("merges.txt", merges)], directory.monitor)
   }
 
   /// Reads a SentencePiece model, with the settings of `tokenizer_config.json`.
   /// - Parameter name: the name of the file.
   private init(sentencePiece name: String, _ directory: ModelDirectory) throws(BertQAError) {
     let file = try directory.file(name, limit: ModelFile.vocabularyLimit)
-    var files = [(name, file)]
-    let settings = try Self.settings(directory, &files)
+    let settings = try TokenizerSettings(directory)
     let configuration = directory.exists("config.json") ? try directory.object(in: "config.json") : nil
-    let family = try SentencePieceFamily.of(settings, configuration) { name == $0 }
+    let family = try SentencePieceFamily.of(settings.reader, configuration) { name == $0 }
     guard let family else {
       throw BertQAError(
         .unsupported,
@@ -259,30 +243,22 @@ extension TokenizerFiles {
       )
     }
     var pipeline = try Pipeline(
-      SentencePieceModel(file, directory.monitor), family,
-      settings ?? ObjectReader(file: directory.name, object: JSON.Object()), file: file.path,
-      directory.monitor)
+      SentencePieceModel(file, directory.monitor), family, settings, file: file.path, directory.monitor)
+    let files = [(name, file)] + settings.files
     pipeline.fingerprint = Self.fingerprint(files.map(\.1))
     try self.init(pipeline, files, directory.monitor)
   }
 
-  /// Reads `tokenizer_config.json` and adds it to `files`; nil if there is none. Names of special tokens are those of
-  /// `special_tokens_map.json` unless the former lists added tokens.
-  private static func settings(
-    _ directory: ModelDirectory, _ files: inout [(String, ModelFile)]
-  ) throws(BertQAError) -> ObjectReader? {
-    guard directory.exists(settingsName) else { return nil }
-    func read(_ name: String) throws(BertQAError) -> ObjectReader {
-      let file = try directory.file(name, limit: ModelFile.configurationLimit)
-      files.append((name, file))
-      return try ObjectReader(file, directory.monitor)
-    }
-    var settings = try read(settingsName)
-    let map = "special_tokens_map.json"
-    guard settings.value("added_tokens_decoder") == nil, directory.exists(map) else { return settings }
-    // Of equal keys the last one counts.
-    settings.object.members += try read(map).object.members.filter { $0.value != .null }
-    return settings
+  /// Adds the tokens that files list to a pipeline whose files tell it apart from others.
+  private init(
+    _ pipeline: Pipeline, adding settings: TokenizerSettings, _ own: [(name: String, file: ModelFile)],
+    _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    var pipeline = pipeline
+    pipeline.addListed(settings)
+    let files = own + settings.files
+    pipeline.fingerprint = Self.fingerprint(files.map(\.file))
+    try self.init(pipeline, files, monitor)
   }
 
   private static func fingerprint(_ files: [ModelFile]) -> UInt64 {

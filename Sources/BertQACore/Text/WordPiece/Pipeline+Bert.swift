@@ -38,23 +38,7 @@ extension Pipeline {
     fingerprint = vocabulary.fingerprint
     cover(settings)
     if configuration.separatorCount != 1 { cover("\(configuration.separatorCount)") }
-  }
-
-  /// Adds tokens that files list. They get ids before the special ones of the class, whose properties they replace.
-  mutating func add(_ tokens: [AddedToken]) {
-    let special = addedTokens
-    func same(_ token: AddedToken) -> (AddedToken) -> Bool {
-      { $0.content.utf8.elementsEqual(token.content.utf8) }
-    }
-    addedTokens = []
-    for token in tokens {
-      var token = token
-      if special.contains(where: same(token)) { token.isSpecial = true }
-      addedTokens.append(token)
-      if !special.contains(token) { cover(token.summary) }
-    }
-    let listed = addedTokens
-    for token in special where !listed.contains(where: same(token)) { addedTokens.append(token) }
+    if !configuration.cleansText { cover("uncleaned") }
   }
 
   /// Removes added tokens.
@@ -63,9 +47,24 @@ extension Pipeline {
     cover("without \(contents.count)")
   }
 
-  private mutating func cover(_ text: String) {
+  /// Makes the fingerprint differ by a text.
+  mutating func cover(_ text: String) {
     var text = text
     fingerprint = text.withUTF8 { bq_fingerprint($0.baseAddress, $0.count, fingerprint) }
+  }
+
+  /// Replaces BERT's normalizer by one with the settings that BERT's and MPNet's classes read from
+  /// `tokenizer_config.json`.
+  mutating func setNormalizer(
+    _ step: ObjectReader?, _ settings: ObjectReader, setsChinese: Bool
+  ) throws(BertQAError) {
+    guard let step, try step.string("type") == "BertNormalizer" else { return }
+    let own = try TokenizerConfiguration(normalizer: step)
+    var configuration = try TokenizerConfiguration(settings)
+    configuration.cleansText = own.cleansText
+    if !setsChinese { configuration.tokenizeChineseCharacters = own.tokenizeChineseCharacters }
+    normalizers = [try BertNormalizer(configuration)]
+    cover("\(configuration)")
   }
 
   /// True if a `tokenizer.json` describes BERT's tokenizer: its normalizer, pre-tokenizer, model and template. BERT's

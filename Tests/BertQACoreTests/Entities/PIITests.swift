@@ -63,7 +63,8 @@ import Testing
     #expect(try found("at 212-555-1234@example.com") == ["EMAIL 212-555-1234@example.com"])
     try expectNothing([
       "@", "a@", "@b.de", "a@b", "a @b.de", "a@b..de", "a@-b.de", "a@b.c", "a@b.123",
-      "me@localhost", "icon@2x.png", "logo@1.5x.webp", "vue@3.2.1", "x@3.js",
+      "me@localhost", "icon@2x.png", "user@1000.service", "x@y.timer", "logo@1.5x.webp", "vue@3.2.1",
+      "x@3.js",
       "@user and @other.name", String(repeating: "a", count: 129) + "@example.com",
       "a@" + String(repeating: "b", count: 64) + ".com",
     ])
@@ -134,7 +135,7 @@ import Testing
       "::", "a::b", "std::vector", "A::B::C", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "12345::1", "1::2::3",
       ":::1",
       "12:34", "12:34:56", "00:1a:2b:3c:4d:5e", "1:2:3:4:5:6:7:256.1.1.1", "fe80::1g", "x::1", "face::feed",
-      "step 1:: do", "case 12::",
+      "step 1:: do", "case 12::", "port 6379::\n\n  x", "Up to 4096::",
     ])
   }
 
@@ -147,6 +148,19 @@ import Testing
       "libfoo 4.0.13.1-beta", "Section 4.1.2.3", "clause 3.1.2.6", "§ 4.1.2.3", "OID 2.5.29.14",
       "Chrome/120.0.0.0 Safari/537.36", "route 120.0.0.0/8",
     ])
+    // Versions that packages have or must have.
+    try expectNothing([
+      "foo (<< 4.0.13.1)", "(= 1.2.6.3)", "foo-bar>=5.2.4.3", "pkg==1.2.3.4", "foo2 ~> 1.2.3.4",
+      "at 2:1.0.99.4-1",
+      "foo 1.2.5.1-2ubuntu1", "1.2.5.1-2~bpo12", "1.2.5.1-3.el9",
+    ])
+    for address in [
+      ">> 9.9.9.9", "ip.src == 9.9.9.9", "client_addr>=9.9.9.9", "9.9.9.1 >> 9.9.9.9", "2:9.9.9.9-12",
+      "host/9.9.9.9", "9.9.9.9-12", "9.9.9.9-9.9.9.12", "at 2:9.9.9.9-9.9.9.12", "9.9.9.9-eth0",
+      "<9.9.9.9>", "x=9.9.9.9",
+    ] {
+      #expect(try found(address).contains("IP 9.9.9.9"), "\(address)")
+    }
     #expect(
       try found("from 8.8.8.8 to 10.0.0.1, version 2 on 1.1.1.1; 0.0.0.0, Chrome/120.0.0.0 at 120.0.0.7") == [
         "IP 8.8.8.8", "IP 10.0.0.1", "IP 1.1.1.1", "IP 0.0.0.0", "IP 120.0.0.7",

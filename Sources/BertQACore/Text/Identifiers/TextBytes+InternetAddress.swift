@@ -95,7 +95,7 @@ extension TextBytes {
 
   /// Matches RFC 4291, 2.2: eight groups of one to four hexadecimal digits, where :: replaces one or more zero groups
   /// and an IPv4 address the last two. It requires a decimal digit or three groups, so that names of programs with ::
-  /// do not match, and more than one group of few digits before :: at the end.
+  /// do not match, and more than one group of few or only decimal digits before :: at the end.
   private func ipv6(at start: Int) -> Int? {
     var position = start
     var groups = 0
@@ -133,8 +133,12 @@ extension TextBytes {
       }
     }
     let isWhole = hasGap ? (1...7).contains(groups) : groups == 8
-    // "step 1:: do", but fe80:: and 2001::/16.
-    if groups == 1, self[end - 1] == UInt8(ascii: ":"), end - start < 6 { return nil }
+    // "step 1:: do" and "port 6379::", but fe80:: and 2001::/16.
+    if groups == 1, self[end - 1] == UInt8(ascii: ":"),
+      end - start < 6 || self[end] != UInt8(ascii: "/") && (start..<end - 2).allSatisfy(isDigit)
+    {
+      return nil
+    }
     return isWhole && (hasDigit || groups >= 3) ? end : nil
   }
 

@@ -15,6 +15,12 @@ struct VersionContext {
   private static let suffixes: [StaticString] = [
     "rc", "beta", "alpha", "pre", "dev", "snapshot", "release", "final",
   ]
+  private static let comparisons: [StaticString] = ["<<", ">>", "<=", ">=", "==", "!=", "~=", "~>"]
+  /// What stands in names of fields that are compared with addresses: `ip.src == 192.0.2.1`.
+  private static let addressWords = [
+    "ip", "addr", "src", "source", "dst", "dest", "host", "from", "client", "server", "peer", "remote",
+    "gateway", "dns",
+  ]
 
   /// True if the address in a range is a version.
   mutating func isVersion(_ range: Range<Int>, in text: TextBytes) -> Bool {
@@ -42,8 +48,39 @@ struct VersionContext {
   private func isToldByContext(_ range: Range<Int>, _ numbers: [Int], _ text: TextBytes) -> Bool {
     // Addresses of 0.0.0.0/8 other than 0.0.0.0 are not hosts.
     if numbers[0] == 0, numbers != [0, 0, 0, 0] { return true }
-    return hasWord(before: range.lowerBound, text) || hasSuffix(at: range.upperBound, text)
-      || isHeading(range, text)
+    return hasWord(before: range.lowerBound, text) || isCompared(range.lowerBound, text)
+      || hasSuffix(at: range.upperBound, text) || hasEpoch(range, text) || isHeading(range, text)
+  }
+
+  /// True behind the version that a package must have: `foo (>= 1.2.6.3)`, `foo==1.2.6.3`, `(= 1.2.6.3)`.
+  private func isCompared(_ start: Int, _ text: TextBytes) -> Bool {
+    func position(beforeSpaces end: Int) -> Int {
+      var position = end
+      while end - position < 2, text[position - 1] == UInt8(ascii: " ") { position -= 1 }
+      return position
+    }
+    let sign = position(beforeSpaces: start)
+    let isEqual = text.has("(=", at: sign - 2)
+    guard isEqual || Self.comparisons.contains(where: { text.has($0, at: sign - 2) }) else { return false }
+    if isEqual || text[sign - 3] == UInt8(ascii: "(") { return true }
+    let end = position(beforeSpaces: sign - 2)
+    var begin = end
+    while end - begin < 40, text.isWordByte(begin - 1) || [0x2B, 0x2D, 0x2E].contains(text[begin - 1]) {
+      begin -= 1
+    }
+    guard (begin..<end).contains(where: { TextBytes.isLetter(text[$0]) }) else { return false }
+    let name = text.spelling(begin..<end)
+    return !Self.addressWords.contains { name.contains($0) }
+  }
+
+  /// True for a version of a Debian package with epoch and revision: `2:1.0.99.4-1`. At the beginning of a line or
+  /// behind a colon may be the line's number.
+  private func hasEpoch(_ range: Range<Int>, _ text: TextBytes) -> Bool {
+    let start = range.lowerBound
+    return text[start - 1] == UInt8(ascii: ":") && text.isDigit(start - 2)
+      && [0x20, 0x28, 0x3D, 0x5B, 0x09].contains(text[start - 3])
+      && text[range.upperBound] == UInt8(ascii: "-") && text.isDigit(range.upperBound + 1)
+      && text.internetAddress(at: range.upperBound + 1) == nil
   }
 
   /// True if one of the words stands before a number, perhaps with a mark or one other word between.
@@ -64,13 +101,25 @@ struct VersionContext {
     return false
   }
 
-  /// True for `-rc1`, `+build`, `b2` after a number.
+  /// True for `-rc1`, `+build`, `-2ubuntu1` after a number.
   private func hasSuffix(at end: Int, _ text: TextBytes) -> Bool {
     switch text[end] {
     case UInt8(ascii: "+"), UInt8(ascii: "~"): return text.isAlphanumeric(end + 1)
-    case UInt8(ascii: "-"): return Self.suffixes.contains { text.has($0, at: end + 1) }
+    case UInt8(ascii: "-"):
+      return Self.suffixes.contains { text.has($0, at: end + 1) } || isRevision(at: end + 1, text)
     default: return false
     }
+  }
+
+  /// True for the revision of a package: `2ubuntu1`, `1+b1`, `1~bpo12`, `3.el9`. Digits alone may end a range.
+  private func isRevision(at start: Int, _ text: TextBytes) -> Bool {
+    var end = start
+    while text.isDigit(end), end - start < 3 { end += 1 }
+    guard end > start else { return false }
+    if [0x2B, 0x2E, 0x7E].contains(text[end]) { end += 1 }
+    let word = end
+    while TextBytes.isLetter(text[end]), end - word < 8 { end += 1 }
+    return end > word && text.isDigit(end)
   }
 
   /// True on a line of its own with marks of a heading, or with a date after it: `## 1.2.6.3`,

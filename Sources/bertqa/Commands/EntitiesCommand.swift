@@ -99,7 +99,7 @@ struct EntitiesCommand: Command {
     return code == .done && !hasFound ? .noAnswer : code
   }
 
-  /// Refuses a text whose encoding is wrong, in which names would be missed, unless --force is given.
+  /// Refuses a text in whose encoding names would be missed, unless --force is given.
   private func checkEncoding(of text: InputText, _ source: TextSource) throws(ToolError) {
     if let encoding = text.encoding, !text.isDecodable {
       throw .ofOneText("\(source.shown): not valid \(encoding.name)")
@@ -109,6 +109,15 @@ struct EntitiesCommand: Command {
       throw .ofOneText(
         "\(source.shown): not valid UTF-8, so names would be missed: --encoding NAME reads another encoding, "
           + "and --force redacts what can be read")
+    }
+    let name = source.file.map { Compression.inner($0.string).lowercased() } ?? ""
+    if !source.reading.isForced,
+      Mailbox.endings.contains(where: name.hasSuffix) || Mailbox.isMail(text.bytes),
+      Mailbox.hasEncodedText(text.bytes)
+    {
+      throw .ofOneText(
+        "\(source.shown): is mail with encoded text (base64, quoted-printable or encoded words), in which "
+          + "names would be missed: decode it first, or --force redacts what can be read")
     }
   }
 }

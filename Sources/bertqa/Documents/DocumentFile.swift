@@ -25,7 +25,7 @@ struct DocumentFile {
     let text = UnsafeBufferPointer(rebasing: beginning.dropFirst(beginning.byteOrderMarkSize))
     if [".html", ".htm", ".xhtml"].contains(where: name.hasSuffix) {
       form = .page
-    } else if [".eml", ".mbox", ".mht", ".mhtml"].contains(where: name.hasSuffix) {
+    } else if Mailbox.endings.contains(where: name.hasSuffix) {
       form = .mail
     } else if MarkdownDocument.isMarkdown(name) {
       form = .markdown

@@ -24,6 +24,28 @@ final class Mailbox {
   /// A part of the file.
   private var bytes = [UInt8](repeating: 0, count: 1 << 16)
 
+  /// The endings of the names of files of mail.
+  static let endings = [".eml", ".mbox", ".mht", ".mhtml"]
+
+  /// True for mail with text in base64, quoted-printable or encoded words: its characters are not those of the file.
+  static func hasEncodedText(_ mail: UnsafeBufferPointer<UInt8>) -> Bool {
+    mail.lazy.split(separator: newline).contains { line in
+      if let first = line.first, first | 0x20 == UInt8(ascii: "c") {
+        let field = String(decoding: line.prefix(128), as: UTF8.self).lowercased()
+        if field.hasPrefix("content-transfer-encoding:") {
+          return field.contains("base64") || field.contains("quoted-printable")
+        }
+      }
+      // =?UTF-8?B?...?=
+      return zip(line.indices, line.dropFirst()).contains { index, next in
+        guard line[index] == UInt8(ascii: "="), next == UInt8(ascii: "?") else { return false }
+        let parts = line[index...].prefix(128).split(separator: next, omittingEmptySubsequences: false)
+        return parts.count > 4 && parts[2].count == 1 && "bqBQ".utf8.contains(parts[2].first ?? 0)
+          && parts[4].first == UInt8(ascii: "=")
+      }
+    }
+  }
+
   /// True for text that begins with the header of a message, or like an mbox file. Such files often have no ending.
   static func isMail(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     beginsMbox(text) || beginsMessage(text)

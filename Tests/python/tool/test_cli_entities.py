@@ -101,6 +101,15 @@ def test_redaction(tmp_path):
     # Names may hide in what cannot be read.
     output, errors = run("entities", "--patterns=all", "--redact", "--file", path, code=3)
     assert output == "" and f"{path}: not valid UTF-8" in errors and "--encoding" in errors
+    encoded = tmp_path / "a.eml"
+    for field in "Subject: =?utf-8?Q?a=40b.de?=", "Content-Transfer-Encoding: BASE64", "Subject: a =?b.de?= c":
+        encoded.write_text(f"From: {MAIL}\nMIME-Version: 1.0\n{field}\n\nYUBiLmRl\n")
+        is_plain = "=?b.de?=" in field
+        output, errors = run(
+            "entities", "--patterns=all", "--redact", "--file", encoded, code=0 if is_plain else 3
+        )
+        assert ("is mail with encoded text" in errors) == (not is_plain) == (output == "")
+        assert "[EMAIL]" in run("entities", "--patterns=all", "--redact", "--force", "--file", encoded)[0]
     assert run("entities", "--patterns=all", "--redact", "nothing") == ("nothing\n", "")
     [result] = run_json("entities", "--patterns=all", "--redact", MAIL)
     assert result["redacted"] == REDACTED and len(result["entities"]) == 2

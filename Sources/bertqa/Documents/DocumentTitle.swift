@@ -38,8 +38,21 @@ struct DocumentTitle {
     guard let mark = lines.first.map(trimmed),
       ["---", "+++"].contains(where: { mark.elementsEqual($0.utf8) })
     else { return nil }
+    let content = lines.dropFirst()
     let ends = [mark, mark.first == UInt8(ascii: "-") ? Array("...".utf8)[...] : mark]
-    return lines.dropFirst().firstIndex { ends.contains(trimmed($0)) }
+    guard let end = content.firstIndex(where: { ends.contains(trimmed($0)) }) else { return nil }
+    // Between two rules of Markdown is text, after a blank line or without keys.
+    let isRule = mark.first == UInt8(ascii: "-") && end > content.startIndex && !beginsWithKey(content)
+    return isRule ? nil : end
+  }
+
+  /// True for lines of YAML that begin with `key:`, perhaps after comments.
+  private static func beginsWithKey(_ lines: ArraySlice<Line>) -> Bool {
+    guard let line = lines.first(where: { $0.first != UInt8(ascii: "#") }), let first = line.first,
+      first > 0x40 || "\"'".utf8.contains(first) || 0x30...0x39 ~= first
+    else { return false }
+    let nexts = line.dropFirst() + " ".utf8
+    return zip(line, nexts).contains { $0 == UInt8(ascii: ":") && $1 <= UInt8(ascii: " ") }
   }
 
   /// Returns the title of Markdown's front matter, and skips it.

@@ -41,6 +41,9 @@ def test_answer_in_markdown(tmp_path):
         ("| a | **b** |\n|---|---|\n| [c](d) | e |", "| a | b |\n|---|---|\n| c | e |"),
         ("a  \n*b*\r\nc\\\nd", "a\nb\r\nc\nd"),
         ("---\ntitle: '*A*'\nby: Ann\n---\n*b*", "---\ntitle: '*A*'\nby: Ann\n---\nb"),
+        ("---\n# c\nby: *A*\n---\n*b*", "---\n# c\nby: *A*\n---\nb"),
+        ("---\n\nA: *a*\n\n---\n*b*", "A: a\n\n\nb"),
+        ("---\n*a* and [b](c)\n\n---\nd", "a and b\n\n\nd"),
     ],
 )
 def test_text_of_markdown(tmp_path, markdown, text):

@@ -34,7 +34,7 @@ struct HTMLDocument {
   private static let options: Int32 = 1 | 1 << 5 | 1 << 6 | 1 << 11 | 1 << 19
 
   /// Elements whose content is not text of the page.
-  static let skipped: Set<String> = [
+  private static let skipped: Set<String> = [
     "script", "style", "template", "noscript", "svg", "math", "nav", "iframe", "object", "select", "datalist",
     "textarea", "button", "head", "audio", "video", "canvas",
   ]
@@ -46,6 +46,7 @@ struct HTMLDocument {
     "h6", "header", "hgroup", "hr", "legend", "li", "listing", "main", "menu", "noframes", "ol", "p", "pre",
     "search", "section", "summary", "table", "ul", "xmp",
   ]
+  static let headings: Set<String> = ["h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt"]
   /// The blocks that keep white space and line breaks.
   private static let preformatted: Set<String> = ["listing", "pre", "xmp"]
   private static let cells: Set<String> = ["td", "th"]
@@ -55,11 +56,22 @@ struct HTMLDocument {
     blocks.contains(name) || cells.contains(name) || name == "br" || name == "tr"
   }
 
+  /// True for an element whose content is not text of the page.
+  /// - Parameter heading: where the heading around the element begins in the text. A button that it begins with, perhaps
+  ///   behind a number, is its text: it opens what the heading is for.
+  static func isSkipped(_ name: String, in text: [UInt8], heading: Int?) -> Bool {
+    guard name == "button", let heading else { return skipped.contains(name) }
+    return text.dropFirst(heading).contains { $0 > 0x40 }
+  }
+
   private static let (space, tab, newline) = (UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"))
   /// The number of preformatted elements around a node.
   private var preformattedDepth = 0
   /// Where the cells around a node begin in the text.
   private var cellStarts: [Int] = []
+  private var headingStart: Int?
+  /// Where the superscripts around a node begin in the text.
+  private var raisedStarts: [Int] = []
   /// The places after the last two blank lines.
   private var blanks = (0, 0)
 
@@ -148,7 +160,12 @@ struct HTMLDocument {
         WindowsCharacters.repairingUTF8(in: page)
           ?? (named ?? TextEncoding("WINDOWS-1252"))?.decoded(page).text ?? Array(page)
       }
-    return withoutBogusComments(text)
+    return CharacterReferences.numbered(in: withoutBogusComments(withoutNUL(text)))
+  }
+
+  /// Returns a text with spaces for NUL, at which the parsers end or join words.
+  static func withoutNUL(_ text: [UInt8]) -> [UInt8] {
+    text.contains(0) ? text.map { $0 == 0 ? space : $0 } : text
   }
 
   /// Returns the encoding that `<meta>` or XML's declaration names; nil for none, and for one that cannot be the page's.
@@ -195,11 +212,15 @@ struct HTMLDocument {
       let name = Self.name(node)
       if Self.preformatted.contains(name) { preformattedDepth += 1 }
       if Self.cells.contains(name) { cellStarts.append(text.count) }
+      if name == "sup" { raisedStarts.append(text.count) }
       if name == "head" { findTitle(node) }
-      if Self.skipped.contains(name) || Self.isHidden(node) || name == "a" && Self.isPermalink(node) {
+      if Self.isSkipped(name, in: text, heading: headingStart) || Self.isHidden(node)
+        || name == "a" && Self.isPermalink(node)
+      {
         return nil
       }
       if Self.blocks.contains(name) { breakLine() }
+      if Self.headings.contains(name) { headingStart = text.count }
       if name == "tr" { breakRow() }
       if name == "br" { text.append(Self.newline) }
       return node.children
@@ -214,6 +235,8 @@ struct HTMLDocument {
     guard node.type == Self.element else { return }
     let name = Self.name(node)
     if Self.preformatted.contains(name) { preformattedDepth -= 1 }
+    if Self.headings.contains(name) { headingStart = nil }
+    if name == "sup", let start = raisedStarts.popLast() { Superscripts.raise(&text, from: start) }
     if Self.blocks.contains(name) { breakLine() }
     if Self.cells.contains(name) { leaveCell() }
   }

@@ -7,7 +7,9 @@ import BertQACore
 final class MarkdownDocument {
   private(set) var text: [UInt8] = []
 
-  /// A copy of the document, only while it is parsed.
+  /// Only while it is parsed. The text is copied from here.
+  private let document: UnsafeBufferPointer<UInt8>
+  /// A copy of the document for the parser, with some bytes changed that it reads otherwise than readers do.
   private let source: UnsafeBufferPointer<UInt8>
   /// The end of the source's part that was read last.
   private var position: Int
@@ -17,8 +19,14 @@ final class MarkdownDocument {
   private var pendingMark: [UInt8] = []
   private var imageDepth = 0
   private var isHTMLBlock = false
-  /// What ends the tag, comment or script in which a piece of HTML ended; empty outside.
+  /// What ends the tag, comment or script in which a piece of HTML ended, in lower case; empty outside.
   private var tagEnd: [UInt8] = []
+  /// What ends the value of the tag's attribute.
+  private var quote: UInt8?
+  private var isBehindEquals = false
+  /// Where a heading of HTML and a superscript begin in the text.
+  private var headingStart: Int?
+  private var raisedStart: Int?
 
   private enum Mark {
     case bullet
@@ -84,10 +92,12 @@ final class MarkdownDocument {
     _ = copy.initialize(from: document)
     // MD4C 0.4.8 reads the byte behind some texts.
     copy[document.count] = 0
+    Self.prepare(copy)
+    self.document = document
     source = UnsafeBufferPointer(rebasing: copy[..<document.count])
     position = max(source.byteOrderMarkSize, DocumentTitle.frontMatterSize(source))
     text.reserveCapacity(source.count)
-    text += source[..<position]
+    text += document[..<position]
     let parser = Parser(
       flags: Self.flags,
       enterBlock: { MarkdownDocument.of($2).enterBlock($0, $1) },
@@ -101,6 +111,20 @@ final class MarkdownDocument {
     }
     guard status == 0 else { throw ToolError(.resources, "out of memory") }
     appendLineBreaks(before: source.count)
+    text = HTMLDocument.withoutNUL(text)
+  }
+
+  /// Writes a space for NUL, which MD4C leaves out, and takes the colon from `[^1]:`, as MD4C reads a footnote of one
+  /// word as the destination of a link.
+  private static func prepare(_ copy: UnsafeMutableBufferPointer<UInt8>) {
+    for index in copy.indices.dropLast() {
+      if copy[index] == 0 { copy[index] = UInt8(ascii: " ") }
+      guard copy[index] == UInt8(ascii: "["), copy[index + 1] == UInt8(ascii: "^") else { continue }
+      let label = copy[(index + 2)...].prefix {
+        $0 > 0x20 && $0 != UInt8(ascii: "]") && $0 != UInt8(ascii: "[")
+      }
+      if copy[label.endIndex...].starts(with: "]:".utf8) { copy[label.endIndex + 1] = UInt8(ascii: ";") }
+    }
   }
 
   private static func of(_ document: UnsafeMutableRawPointer?) -> MarkdownDocument {
@@ -148,6 +172,8 @@ final class MarkdownDocument {
     case Self.html:
       isHTMLBlock = false
       tagEnd = []
+      quote = nil
+      headingStart = nil
     default: break
     }
     return 0
@@ -160,15 +186,16 @@ final class MarkdownDocument {
 
   // MARK: - Text
 
-  private func append(_ type: Int32, _ piece: UnsafeBufferPointer<UInt8>) -> Int32 {
-    guard let base = source.baseAddress, let address = piece.baseAddress,
+  private func append(_ type: Int32, _ parsed: UnsafeBufferPointer<UInt8>) -> Int32 {
+    guard let base = source.baseAddress, let address = parsed.baseAddress,
       address >= base + position, address < base + source.count
     else {
       // The parser's own: a line break, which is taken from the source, or the indentation of code.
-      if type == Self.code, piece.allSatisfy({ $0 == UInt8(ascii: " ") }) { pendingMark += piece }
+      if type == Self.code, parsed.allSatisfy({ $0 == UInt8(ascii: " ") }) { pendingMark += parsed }
       return 0
     }
     appendLineBreaks(before: address - base)
+    let piece = UnsafeBufferPointer(rebasing: document[position..<position + parsed.count])
     position += piece.count
     if imageDepth > 0 { return 0 }
     text += pendingMark
@@ -192,12 +219,7 @@ final class MarkdownDocument {
     var rest = piece[...]
     while let first = rest.first {
       if !tagEnd.isEmpty {
-        if rest.starts(with: tagEnd) {
-          rest = rest.dropFirst(tagEnd.count)
-          tagEnd = []
-        } else {
-          rest = rest.dropFirst()
-        }
+        skipTag(&rest, first)
       } else if first == UInt8(ascii: "<"), let next = rest.dropFirst().first,
         next > 0x40 || "!/?".utf8.contains(next)
       {
@@ -206,9 +228,19 @@ final class MarkdownDocument {
         if let last = text.last, last > 0x20, HTMLDocument.breaksLine(element) {
           text.append(UInt8(ascii: " "))
         }
-        let isSkipped = isHTMLBlock && next != UInt8(ascii: "/") && HTMLDocument.skipped.contains(element)
-        tagEnd = Array(
-          (rest.starts(with: "<!--".utf8) ? "-->" : isSkipped ? "</\(element)>" : ">").utf8)
+        let isEnd = next == UInt8(ascii: "/")
+        let isSkipped =
+          isHTMLBlock && !isEnd && HTMLDocument.isSkipped(element, in: text, heading: headingStart)
+        if HTMLDocument.headings.contains(element) { headingStart = isEnd ? nil : text.count }
+        if element == "sup" {
+          if isEnd, let raisedStart { Superscripts.raise(&text, from: raisedStart) }
+          raisedStart = isEnd ? nil : text.count
+        }
+        tagEnd = Array((rest.starts(with: "<!--".utf8) ? "-->" : isSkipped ? "</\(element)" : ">").utf8)
+        isBehindEquals = false
+      } else if first == UInt8(ascii: "&"), let found = CharacterReferences.first(in: rest.dropFirst()) {
+        text += String(Character(found.character)).utf8
+        rest = rest.dropFirst(found.size + 1)
       } else if first == UInt8(ascii: "&"), let end = rest.prefix(12).firstIndex(of: UInt8(ascii: ";")) {
         text += Self.character(UnsafeBufferPointer(rebasing: rest[...end]))
         rest = rest[(end + 1)...]
@@ -219,12 +251,29 @@ final class MarkdownDocument {
     }
   }
 
+  /// Skips one byte of a tag, a comment or an element without text, or its end.
+  private func skipTag(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>, _ first: UInt8) {
+    let isInTag = tagEnd == [UInt8(ascii: ">")]
+    if let open = quote {
+      if first == open { quote = nil }
+    } else if rest.prefix(tagEnd.count).elementsEqual(tagEnd, by: { Self.lowercased($0) == $1 }) {
+      rest = rest.dropFirst(tagEnd.count)
+      // Behind the name of an end tag, the tag itself ends.
+      tagEnd = tagEnd.last == UInt8(ascii: ">") ? [] : [UInt8(ascii: ">")]
+      return
+    } else if isInTag, isBehindEquals, "\"'".utf8.contains(first) {
+      quote = first
+    }
+    if first > 0x20 { isBehindEquals = first == UInt8(ascii: "=") }
+    rest = rest.dropFirst()
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 { 0x41...0x5A ~= byte ? byte | 0x20 : byte }
+
   /// Returns the character that an entity means; the entity itself if its name is not known.
   private static func character(_ entity: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     let name = String(decoding: entity.dropFirst().dropLast(), as: UTF8.self)
-    // Those of XML are known without libxml2, too.
-    let named: [String: Unicode.Scalar] = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
-    if let character = named[name] ?? HTMLDocument.character(named: name) {
+    if let character = CharacterReferences.all[name] ?? HTMLDocument.character(named: name) {
       return Array(String(character).utf8)
     }
     let digits = name.dropFirst()

@@ -68,6 +68,23 @@ def test_html(tmp_path):
         ("<a href='#one'>One #</a> <a href='http://x.org'>#</a> <a href='#n'>1</a>", "One # # 1"),
         ("<audio>no sound</audio><datalist><option>x</datalist>a", "a"),
         ("don&#146;t &#150; stop", "don\u2019t \u2013 stop"),
+        (
+            "<h2><button>Why?</button></h2>a<dl><dt>1. <button><b>How?</b></button><dd>b</dl><button>Buy</button>"
+            "<h3>Setup <button>Copy</button></h3>c<details><summary><button>Who?</button></summary>d</details>",
+            "Why?\n\na\n\n1. How?\n\nb\n\nSetup\n\nc\n\nWho?\n\nd",
+        ),
+        (
+            "6.022 &times; 10<sup>23</sup>, 10<sup>\u22123</sup>, 25<sup><a href='#f'>1</a></sup> euros, Ca<sup>2+</sup>,"
+            " H<sub>2</sub>O, 2<sup>n</sup>, 1<sup>st</sup>, a<sup>[1]</sup>, b<sup>1,2</sup>",
+            "6.022 \u00d7 10\u00b2\u00b3, 10\u207b\u00b3, 25\u00b9 euros, Ca\u00b2\u207a, H2O, 2\u207f, 1st, a[1], b\u00b9,\u00b2",
+        ),
+        (
+            "&dollar;5&period;&NewLine;&check; &lbrace;&ccaron;&rbrace; &deg C &copy 2&nbsp5 &pound5; caf&eacute &notin; &ne;"
+            " &amp;dollar; &amp5; &lt;b&gt; &ltb&GT &nosuch; &notno; AT&T &apos;",
+            "$5. \u2713 {\u010d} \u00b0 C \u00a9 2\u00a05 \u00a35; caf\u00e9 \u2209 \u2260"
+            " &dollar; &5; <b> <b> &nosuch; &notno; AT&T '",
+        ),
+        ("<p>a<p>\0b\0c<p title='\0'>d", "a\n\nb c\n\nd"),
     ],
 )
 def test_text_of_pages(tmp_path, page, text):

@@ -44,6 +44,15 @@ def test_answer_in_markdown(tmp_path):
         ("---\n# c\nby: *A*\n---\n*b*", "---\n# c\nby: *A*\n---\nb"),
         ("---\n\nA: *a*\n\n---\n*b*", "A: a\n\n\nb"),
         ("---\n*a* and [b](c)\n\n---\nd", "a and b\n\n\nd"),
+        ('<SCRIPT>a > b</Script > c\n\n<p title=\'d > "e\' id=x>f\n\ng <i title="h>">i</i>', "c\n\nf\n\ng i"),
+        (
+            "a[^1] *b*\n\n[^1]: *Deprecated.*\n[^x-2]: http://x.org\n\n[c]: d",
+            "a[^1] b\n\n[^1]: Deprecated.\n[^x-2]: http://x.org",
+        ),
+        ("<h1><button>a</button></h1>\n\n<dt>b <button>c</button></dt>", "a \n\nb"),
+        ("10<sup>23</sup> m<sup>-2</sup> 1<sup>st</sup> H<sub>2</sub>O", "10\u00b2\u00b3 m\u207b\u00b2 1st H2O"),
+        ("&dollar;5 &deg C\n\n<p>&deg C &check; &ne;</p>", "$5 &deg C\n\n\u00b0 C \u2713 \u2260"),
+        ("a\0b `c\0d`", "a b c d"),
     ],
 )
 def test_text_of_markdown(tmp_path, markdown, text):

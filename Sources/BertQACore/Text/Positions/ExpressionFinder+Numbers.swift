@@ -80,10 +80,10 @@ extension ExpressionFinder {
 
   /// Returns the size of `²`, `⁹`, `⁻` and others; 0 for any other character.
   private func superscriptSize(at position: Int) -> Int {
-    switch scalar(at: position)?.scalar {
-    case 0xB2, 0xB3, 0xB9: 2
-    case 0x2070, 0x2074...0x207B: 3
-    default: 0
+    guard let mark = scalar(at: position) else { return 0 }
+    switch mark.scalar {
+    case 0xB2, 0xB3, 0xB9, 0x2070, 0x2074...0x207B: return mark.size
+    default: return 0
     }
   }
 

@@ -20,6 +20,8 @@ struct Record {
   var content: Range<Int>
   /// The number of its first line, from 1; for length-prefixed records, the record's number.
   var number: Int
+  /// True if the input ended before the record did, as its format tells.
+  var isCut = false
   /// The offset in the file after the record.
   var endOffset: Int
   /// The number of lines up to its end.
@@ -46,8 +48,13 @@ struct ResultPlace {
   var depth: Int
   /// True if other members precede it.
   var needsComma: Bool
-  /// The range of an old failure reason, which is replaced; nil if there is none.
+  /// True if the old value is null, as a failed run leaves it.
+  var isNull = false
+  /// The range of an old failure reason; nil if there is none. A new reason replaces it. A result leaves it unless
+  /// `isNull`: the input itself may have a member of this name.
   var reason: Range<Int>?
+  /// The other values of a key that occurs twice. A failure replaces them as well.
+  var others: [Range<Int>] = []
 }
 
 /// A text of a record.

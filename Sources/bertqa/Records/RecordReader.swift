@@ -165,15 +165,15 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     guard isInsideRecord else { return }
     // A compressed or converted file is either complete or invalid.
     if isEnd, limits.leavesUnfinished, source.input.isVerbatim {
-      unfinishedBytes = block.input.count - start
+      // After a stop they may be a part of a record that is in the file.
+      if !source.isStopped { unfinishedBytes = block.input.count - start }
       block.input.truncate(to: start)
       return
     }
     let mark = byteOrderMarkLength
     var frame = framer.lastFrame(in: block.input.bytes, from: start + mark)
     frame.raw = start..<frame.raw.upperBound
-    if source.isStopped { frame.isComplete = false }
-    try add(frame)
+    try add(frame, isStopped: source.isStopped)
   }
 
   /// Continues at the beginning of the source's next file.
@@ -185,7 +185,8 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     awaitsHeader = form.format.isTable
   }
 
-  private func add(_ frame: RecordFrame) throws(ToolError) {
+  /// - Parameter isStopped: true if the frame is all that was read of a record before a stop.
+  private func add(_ frame: RecordFrame, isStopped: Bool = false) throws(ToolError) {
     if awaitsHeader {
       guard frame.part == nil, frame.raw.count <= Self.largestHeader else { throw headerTooLarge }
       awaitsHeader = false
@@ -193,14 +194,15 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     }
     if let part = frame.part { return add(part, frame) }
     var record = record(frame)
-    if frame.isComplete, isBlank(record.content) {
+    let isComplete = frame.isComplete && !isStopped
+    if isComplete, isBlank(record.content) {
       return addBlank(record, frame)
-    } else if frame.isComplete {
+    } else if isComplete {
       try scanner.scan(&record, in: block)
       if record.problem == nil { record.problem = encodingProblem(record.content) }
     } else {
       record.problem = RecordProblem(
-        .truncated, source.isStopped ? "stopped inside the record" : "the input ends inside the record")
+        .truncated, isStopped ? "stopped inside the record" : "the input ends inside the record")
       record.missingColumns = scanner.columnCount
     }
     finish(record)
@@ -271,7 +273,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
 
   private func record(_ frame: RecordFrame) -> Record {
     Record(
-      kind: .data, raw: frame.raw, content: frame.content, number: number + 1,
+      kind: .data, raw: frame.raw, content: frame.content, number: number + 1, isCut: !frame.isComplete,
       endOffset: offset + frame.raw.count, endNumber: number + frame.lineCount)
   }
 

@@ -16,7 +16,8 @@ protocol RecordWriter {
   /// Writes the record with the empty result of a failure, and its reason.
   func writeNull(of record: Record, _ problem: RecordProblem, in block: Block, to output: inout [UInt8])
 
-  /// Writes the record unchanged, and adds a missing line end to the last line.
+  /// Writes the record unchanged, and adds what the last one lacks, so that another can follow: the line end, and the
+  /// closing quote.
   func writeRaw(_ record: Record, in block: Block, to output: inout [UInt8])
 }
 

@@ -358,9 +358,14 @@ def test_rows_that_do_not_fit(tmp_path):
         b'2,a,b,,"the number of columns is 3, not 2 as in the first row"',
     ]
     assert outputs["null"][4] == b",,,the input ends inside the record"
-    assert outputs["pass"][1:3] == [b"1", b"2,a,b"] and outputs["pass"][4:] == [b'4,"open', b"5,x"]
-    # The names of the columns once, and the rows of each of the three runs.
-    assert letters.read_bytes() == b"id,text\n" + 3 * b'1\n2,a,b\n4,"open\n5,x\n'
+    assert outputs["pass"][1:3] == [b"1", b"2,a,b"] and outputs["pass"][4:] == [b'4,"open', b"5,x", b'"']
+    # The names of the columns once, and the rows of each of the three runs. An open quote does not take in the next.
+    assert letters.read_bytes() == b"id,text\n" + 3 * b'1\n2,a,b\n4,"open\n5,x\n"\n'
+    large = ["--max-record-bytes=20", "--on-error=pass", f"--on-error=dead-letter={letters}"]
+    row = b'6,"%s' % (b"x" * 100_000)
+    letters.unlink()
+    output, _ = run(*TOKENS, "--format=csv", *large, input=b"id,text\n" + row, code=1)
+    assert output.endswith(b"\n" + row + b'"\n') and letters.read_bytes() == b"id,text\n" + row + b'"\n'
 
 
 def test_columns_that_are_not_there():

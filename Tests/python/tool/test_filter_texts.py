@@ -71,7 +71,7 @@ def test_coerced_questions():
 
 
 def test_null_as_no_text(tmp_path):
-    records = b'{"text":null}\n{"text":"a"}\n{"text": null, "bertqa": 1, "bertqa_error": "x"}\n'
+    records = b'{"text":null}\n{"text":"a"}\n{"text": null, "bertqa": null, "bertqa_error": "x"}\n'
     stats, metrics = tmp_path / "stats", tmp_path / "metrics"
     options = ["--null-text=skip", "--stats", stats, "--metrics", metrics]
     output, errors = run(*TOKENS, *options, input=records)
@@ -145,6 +145,9 @@ def test_redaction_in_place():
     record = compact({"id": 7, "note": MAIL, "x": 1})
     output, _ = run(*REDACT, "--in-place", "--text-field=note", input=record + b"\n")
     assert output == b'{"id":7,"note":"write to [EMAIL]","x":1}\n'
+    record = compact({"note": MAIL, "note_error": "pump E42"})
+    output, _ = run(*REDACT, "--in-place", "--text-field=note", input=record)
+    assert output == b'{"note":"write to [EMAIL]","note_error":"pump E42"}\n'
     rows = [["id", "note", "x"], ["1", MAIL, "y"], ["2", f'"{MAIL}",\nagain', "z"], ["3", "", ""]]
     expected = [[*row, ""] for row in rows]
     expected[0][-1] = "bertqa_error"
@@ -176,10 +179,13 @@ def test_a_text_that_was_not_redacted_does_not_come_out(policy):
         b'{"text":"%s%s"}' % (secret, b"x" * 400),
         b'{"text":"%s"} %s' % (secret, secret),
         b'["%s"]' % secret,
+        b'{"text":"%s","x":1,"text":"b"}' % secret,
     ]
     output, errors = run(*options, input=b"\n".join(bad) + b"\n" + good, code=1)
     assert len(errors) == len(bad) and not any(secret.decode() in error for error in errors)
     assert b"example" not in output and output.endswith(good)
+    # What is known not to be the text stays.
+    assert (b'{"text":null,"x":1,"text":null,"text_error":' in output) == (policy == "null")
     # --output-field does the same.
     output, _ = run(*REDACT, "--output-field=text", "--quiet", *options[5:], input=b"\n".join(bad) + b"\n", code=1)
     assert b"example" not in output

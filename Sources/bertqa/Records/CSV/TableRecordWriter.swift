@@ -55,6 +55,8 @@ struct TableRecordWriter: RecordWriter {
 
   func writeRaw(_ record: Record, in block: Block, to output: inout [UInt8]) {
     output.append(contentsOf: block.bytes(record.raw))
+    // An open quote would take in the rows after this one.
+    if record.isCut { output.append(UInt8(ascii: "\"")) }
     endLine(of: record, &output, returnEnds: true)
   }
 

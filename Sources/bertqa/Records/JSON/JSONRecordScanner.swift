@@ -4,7 +4,8 @@ struct JSONRecordScanner: RecordScanner {
   private let fields: RecordFields
   private var scanner: JSONScanner
 
-  /// Returns the path of the failure reason: a member next to the one that holds the result.
+  /// Returns the path of the failure reason: a member of the record, next to the one that holds the result or leads to
+  /// it.
   static func reason(for output: FieldPath) -> FieldPath {
     FieldPath(member: output.segments[0] + "_error".utf8)
   }
@@ -27,12 +28,14 @@ struct JSONRecordScanner: RecordScanner {
     }
     record.id = id
     guard record.problem == nil else { return }
+    record.place = place
     if fields.isTextReplaced, scanner.repeated & 1 == 1 {
-      // Only one of the values is located, so the other would stay in the output.
+      // A result would replace only one of the values, so the others would stay in the output.
       record.problem = RecordProblem(.invalidRecord, "the key '\(fields.texts[0].name)' occurs twice")
+      let replaced = record.place?.range
+      record.place?.others = scanner.occurrences.filter { $0 != replaced }
       return
     }
-    record.place = place
     record.firstField = block.fields.count
     for (index, field) in fields.texts.enumerated() {
       let found = scanner.values[index]
@@ -90,7 +93,8 @@ struct JSONRecordScanner: RecordScanner {
     let reason = scanner.values[scanner.paths.count - 2]?.range
     if let old = scanner.values[scanner.paths.count - 1] {
       return ResultPlace(
-        range: old.range, depth: fields.output.segments.count, needsComma: false, reason: reason)
+        range: old.range, depth: fields.output.segments.count, needsComma: false, isNull: old.kind == .null,
+        reason: reason)
     }
     guard let object = scanner.nearest, object.kind == .object else { return nil }
     return ResultPlace(

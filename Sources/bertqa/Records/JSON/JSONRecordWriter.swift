@@ -31,8 +31,9 @@ struct JSONRecordWriter: RecordWriter {
   ) throws(RecordProblem) {
     guard let place = record.place else { return }
     // Removes the reason of an earlier failure.
-    if place.reason != nil || isLengthPrefixed {
-      let changes = [change(at: place, to: result)] + (place.reason.map { [($0, Self.null)] } ?? [])
+    let reason = place.isNull ? place.reason : nil
+    if reason != nil || isLengthPrefixed {
+      let changes = [change(at: place, to: result)] + (reason.map { [($0, Self.null)] } ?? [])
       return try write(record, with: changes, in: block, to: &output)
     }
     // The fast path for nearly all records avoids an allocation.
@@ -55,7 +56,7 @@ struct JSONRecordWriter: RecordWriter {
     of record: Record, _ problem: RecordProblem, in block: Block, to output: inout [UInt8]
   ) {
     if let place = record.place {
-      var changes = [change(at: place, to: Self.null)]
+      var changes = [change(at: place, to: Self.null)] + place.others.map { ($0, Self.null) }
       let reason = Self.quoted(problem.message.utf8)
       if let old = place.reason {
         changes.append((old, reason))

@@ -49,6 +49,8 @@ struct JSONScanner {
   let paths: [FieldPath]
   private(set) var values: [Value?]
   private(set) var nearest: Nearest?
+  /// Every value at the last path, in order: more than one if a key on it occurs twice.
+  private(set) var occurrences: [Range<Int>] = []
   /// Bit i is set if a key on path i occurs twice.
   private(set) var repeated: UInt64 = 0
   /// The number of segments of each path that were found.
@@ -78,6 +80,7 @@ struct JSONScanner {
       metCounts[index] = 0
     }
     repeated = 0
+    occurrences.removeAll(keepingCapacity: true)
     nearest = nil
     skipSpace()
     guard next == UInt8(ascii: "{") else { throw flaw("expected an object") }
@@ -178,6 +181,7 @@ struct JSONScanner {
 
   private mutating func note(_ visit: Visit, _ kind: Kind, hasEscapes: Bool = false, isEmpty: Bool = false) {
     var rest = visit.targets
+    if rest >> UInt64(paths.count - 1) & 1 == 1 { occurrences.append(visit.start..<position) }
     while rest != 0 {
       values[rest.trailingZeroBitCount] = Value(
         range: visit.start..<position, kind: kind, hasEscapes: hasEscapes)

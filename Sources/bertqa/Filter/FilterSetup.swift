@@ -61,7 +61,9 @@ enum FilterSetup {
     }
     var output = RecordOutput()
     do throws(ToolError) {
-      if let path = settings.output { output = try RecordOutput(path: path, isHashed: progress != nil) }
+      if let path = settings.output {
+        output = try RecordOutput(path: path, isHashed: progress != nil, stop: stop)
+      }
       let deadLetters = try settings.policy.deadLetters.map { path throws(ToolError) in
         try DeadLetters(path: path, isResumable: progress != nil)
       }

@@ -153,16 +153,18 @@ enum FileWriting {
     ToolError(.input, "\(shown) is in use: process \(process) is writing it")
   }
 
-  /// True if the open file has a name in a directory.
-  static func hasName(_ descriptor: Int32) -> Bool {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_nlink > 0
+  /// True if a file with this path would be the open file, which has a name: /dev/fd/N may lead to one without.
+  static func leads(_ path: ArgumentText, to descriptor: Int32) -> Bool {
+    var (opened, found) = (stat(), stat())
+    return fstat(descriptor, &opened) == 0 && opened.st_nlink > 0 && stat(path.pointer, &found) == 0
+      && opened.st_dev == found.st_dev && opened.st_ino == found.st_ino
   }
 
-  /// Throws if the open file, which had a name, has none: what is written to it would be lost.
-  static func checkHasName(_ descriptor: Int32, _ shown: String) throws(ToolError) {
-    if hasName(descriptor) { return }
-    throw ToolError(.resources, "\(shown) was removed or replaced by another program while it was written")
+  /// Throws if a path that led to the open file no longer does: who reads the path would miss what is written.
+  static func check(_ path: ArgumentText, leadsTo descriptor: Int32) throws(ToolError) {
+    if leads(path, to: descriptor) { return }
+    throw ToolError(
+      .resources, "\(path.string) was removed or replaced by another program while it was written")
   }
 
   private static func isSpecial(_ place: FilePlace) -> Bool {

@@ -151,6 +151,30 @@ def test_a_limit_of_file_size_is_an_error(before, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"in", "out", "checkpoint", "listing"}
 
 
+def test_a_dead_letter_of_which_a_part_was_written_does_not_continue_in_the_next(tmp_path):
+    letters = tmp_path / "letters"
+    arguments = [*TOKENS, "--quiet", f"--on-error=dead-letter={letters}"]
+    record = b"x" * 299 + b"\n"
+    for size in 299, 200_000:
+        source = tmp_path / "in"
+        source.write_bytes(record * 3 + b"y" * size + b"\n" + record * 3)
+        result = limited([TOOL, *arguments, "--max-record-bytes=1000", source], 1)
+        assert result.returncode == 4 and b"letters: File too large" in result.stderr
+        # No part of the record that did not fit, whether it was written in one piece or in several.
+        assert letters.read_bytes() == record * 3
+        letters.unlink()
+    # A killed run cannot clean up.
+    letters.write_bytes(b"a part")
+    for _ in range(2):
+        run(*arguments, input=b"bad\n", code=1)
+    assert letters.read_bytes() == b"a part\nbad\nbad\n"
+    for end in "\n", "\r":
+        letters.unlink()
+        for _ in range(2):
+            run(*arguments, "--format=csv", input=f"\ufefftext{end}a,b{end}".encode("utf-16-le"), code=1)
+        assert letters.read_bytes().decode("utf-16-le") == f"\ufefftext{end}a,b{end}a,b{end}"
+
+
 # Checkpoints that are not what the last run wrote: more in test_filter_checkpoints.py
 
 

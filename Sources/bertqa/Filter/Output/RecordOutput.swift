@@ -9,8 +9,8 @@ final class RecordOutput {
   let isRegularFile: Bool
   /// True if it is a regular file that only this run writes, from the beginning.
   private let isOwnFile: Bool
-  /// True if such a file had a name when it was opened: /dev/fd/N may have none.
-  private let isNamed: Bool
+  /// The path of such a file if it led to the file when it was opened: that of a file without a name does not.
+  private let path: ArgumentText?
   /// The caller appends to it.
   var buffer: [UInt8] = []
   /// The number of bytes written: in the file, or by this process to a stream.
@@ -41,12 +41,14 @@ final class RecordOutput {
     descriptor = STDOUT_FILENO
     isRegularFile = FilePlace(descriptor: descriptor).kind == S_IFREG
     isOwnFile = false
-    isNamed = false
+    path = nil
   }
 
   /// Opens and locks a file from its beginning; or standard output or error, if that writes to the same file.
-  /// - Parameter isHashed: true hashes the bytes, which requires read access.
-  init(path: ArgumentText, isHashed: Bool) throws(ToolError) {
+  /// - Parameters:
+  ///   - isHashed: true hashes the bytes, which requires read access.
+  ///   - stop: ends the process while nobody reads a FIFO.
+  init(path: ArgumentText, isHashed: Bool, stop: StopSignals) throws(ToolError) {
     shown = path.string
     encoder = try Compression(fileName: shown)?.makeEncoder(for: shown)
     let place = FilePlace(path: path.pointer)
@@ -59,23 +61,30 @@ final class RecordOutput {
       (descriptor, isRegularFile, isOwnFile) = (stream, place.kind == S_IFREG, false)
     } else {
       let isNew: Bool
-      (descriptor, isNew) = try Self.open(path, isHashed ? O_RDWR : O_WRONLY)
+      (descriptor, isNew) = try Self.open(path, isHashed ? O_RDWR : O_WRONLY, stop)
       newPath = isNew ? path : nil
       isRegularFile = FilePlace(descriptor: descriptor).kind == S_IFREG
       isOwnFile = isRegularFile
     }
-    isNamed = isOwnFile && FileWriting.hasName(descriptor)
+    self.path = isOwnFile && FileWriting.leads(path, to: descriptor) ? path : nil
     hash = isHashed ? ContentHash() : nil
     hasBegun = !isOwnFile
   }
 
   /// Opens or creates a file, and locks a regular one.
   private static func open(
-    _ path: ArgumentText, _ mode: Int32
+    _ path: ArgumentText, _ mode: Int32, _ stop: StopSignals
   ) throws(ToolError) -> (descriptor: Int32, isNew: Bool) {
     while true {
       var isNew = false
-      var descriptor = Glibc.open(path.pointer, mode | O_CLOEXEC)
+      var descriptor = Glibc.open(path.pointer, mode | O_CLOEXEC | O_NONBLOCK)
+      if descriptor < 0, errno == ENXIO, FilePlace(path: path.pointer).kind == S_IFIFO {
+        // Nobody reads it yet.
+        if let signal = stop.signal { StopSignals.die(of: signal) }
+        var waiting = pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0)
+        poll(&waiting, 1, 50)
+        continue
+      }
       if descriptor < 0, errno == ENOENT {
         descriptor = Glibc.open(path.pointer, mode | O_CLOEXEC | O_CREAT, 0o666)
         isNew = true
@@ -117,7 +126,7 @@ final class RecordOutput {
 
   /// Throws if another process changed the file, as its bytes would corrupt the result, or removed it.
   private func checkIsUnchanged() throws(ToolError) {
-    if isNamed { try FileWriting.checkHasName(descriptor, shown) }
+    if let path { try FileWriting.check(path, leadsTo: descriptor) }
     guard isOwnFile, currentSize != length else { return }
     throw ToolError(.resources, "\(shown) was changed by another program while it was written")
   }

@@ -97,13 +97,14 @@ final class FilterRun {
     try output.flush()
     if !hasBegun { try deadLetters?.begin() }
     if !isInsideRecord { try saveCheckpoint() }
-    try checkLimit(isEnd: true)
+    try checkLimit(isEnd: stop.signal == nil)
   }
 
   /// Cleans up after a failed run: removes new files without contents.
   func abandon() {
     output.abandon()
-    progress?.abandon(isUnused: counters.records == 0)
+    // A rerun needs the checkpoint to replace what is in the output, such as a table's first line.
+    progress?.abandon(isUnused: counters.records == 0 && output.currentSize == 0)
   }
 
   private func countLosses() { counters.losses = earlierLosses + (watch?.losses ?? 0) }
@@ -318,9 +319,11 @@ final class FilterRun {
     writer.writeRaw(record, in: block, to: &bytes)
     // The mark belongs at the beginning of the file.
     if bytes.starts(with: Self.mark) { bytes.removeFirst(Self.mark.count) }
-    let head =
-      encoding.map { TextEncoder($0).encode(($0.hasMark ? Self.mark : []) + header) } ?? header
-    try deadLetters.append(deadLetterEncoder?.encode(bytes) ?? bytes, header: head, isLast: isLast)
+    func encoded(_ bytes: [UInt8]) -> [UInt8] { encoding.map { TextEncoder($0).encode(bytes) } ?? bytes }
+    try deadLetters.append(
+      deadLetterEncoder?.encode(bytes) ?? bytes,
+      header: encoded((encoding?.hasMark == true ? Self.mark : []) + header),
+      lineEnds: settings.format.isText ? ["\n", "\r"].map { encoded(Array($0.utf8)) } : [], isLast: isLast)
   }
 
   /// Sets the encoders for the records of an input. Dead letters, and with --in-place the output, have the encoding of

@@ -48,7 +48,7 @@ enum FilterCommand: Command {
         .joined(separator: "; ") + ". start and end count code points.",
       "FIELD is a name, a path such as a.b.0, or a JSON Pointer such as /a/b/0; in a table, a column's name. N "
         + "bytes may be written as 64K, 64M or 1G.",
-      "SIGINT and SIGTERM end the run when the records already read are done, or after --stop-timeout; with --resume at "
+      "SIGINT, SIGTERM and SIGHUP end the run when the records already read are done, or after --stop-timeout; with --resume at "
         + "once. Repeats within a second are ignored, as timeout(1) sends two; a later signal ends the run at once.",
     ],
     exitCodes:
@@ -141,7 +141,8 @@ enum FilterCommand: Command {
     OptionRow(.stats, value: "FILE", use: .replace, "write a summary as JSON at the end"),
     OptionRow(
       .metrics, value: "FILE", use: .replace, "keep metrics in FILE, in Prometheus' text format",
-      detail: "FILE is replaced every 5 seconds. If it cannot be, one message says so, and the run continues."
+      detail:
+        "FILE is replaced every 5 seconds, between batches. If it cannot be, one message says so, and the run continues."
     ),
     OptionRow(
       .metricsLabel, value: "NAME=VALUE",
@@ -174,13 +175,17 @@ enum FilterCommand: Command {
     do throws(ToolError) {
       try run.run()
       try run.output.finish()
-      ending = stop.signal.map { $0 == SIGINT ? "SIGINT" : "SIGTERM" }
+      ending = stop.signal.flatMap { StopSignals.names[$0] }
     } catch {
       ending = run.output.isClosed ? "SIGPIPE" : "error"
       failure = error
       run.abandon()
     }
-    run.report.finish(run.counters, outputBytes: run.output.length, ending: ending)
+    do throws(ToolError) {
+      try run.report.finish(run.counters, outputBytes: run.output.length, ending: ending)
+    } catch {
+      if failure == nil { failure = error } else { report(error.message) }
+    }
     if run.output.isClosed, !ignoresPipe { StopSignals.die(of: SIGPIPE) }
     if let failure { throw failure }
     if let signal = stop.signal { StopSignals.die(of: signal) }

@@ -77,11 +77,13 @@ struct ParsedOption {
     throw wrong("a number")
   }
 
-  /// Parses a time of 0 seconds or more.
+  /// Parses a time of 0 seconds or more. What is added to it, in nanoseconds, must not overflow.
   func seconds() throws(ToolError) -> Double {
     let value = try double()
     if value >= 0, value <= 1e9 { return value }
-    throw .usage("\(option.spelling) is \(string), but must be 0 seconds or more", command: command)
+    throw .usage(
+      "\(option.spelling) is \(string), but must be 0 seconds or more\(value > 0 ? ", at most 1000000000" : "")",
+      command: command)
   }
 
   /// The names that commas separate, without white space around them. A name may be empty.

@@ -40,9 +40,11 @@ final class Input {
   }
 
   /// Opens the named file; "-" is standard input.
-  convenience init(_ name: ArgumentText, index: Int = 0) throws(ToolError) {
+  /// - Parameter waits: false opens a FIFO that nobody writes yet, so that the caller can wait for more than that.
+  convenience init(_ name: ArgumentText, index: Int = 0, waits: Bool = true) throws(ToolError) {
+    let flags = O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK)
     try self.init(
-      name.isStandardInput ? STDIN_FILENO : open(name.pointer, O_RDONLY | O_CLOEXEC),
+      name.isStandardInput ? STDIN_FILENO : open(name.pointer, flags),
       shown: name.shownAsFile, index: index)
   }
 

@@ -14,6 +14,7 @@ import pytest
 from conftest import FIXTURES, TOOL
 from filtering import (
     DONE,
+    PATTERNS_OF_ALL,
     RECORD,
     SLOW,
     TOKENS,
@@ -74,7 +75,7 @@ def run_with_closed(closed, arguments):
     return result.returncode, result.stdout, result.stderr
 
 
-@pytest.mark.parametrize("change", ["remove", "replace"])
+@pytest.mark.parametrize("change", ["remove", "replace", "rotate"])
 @pytest.mark.parametrize("kind", ["output", "letters"])
 def test_a_file_that_is_removed_while_it_is_written(kind, change, tmp_path):
     """What is written to it afterwards would be lost without a word."""
@@ -85,7 +86,9 @@ def test_a_file_that_is_removed_while_it_is_written(kind, change, tmp_path):
     process = start(*TOKENS, *options)
     process.stdin.write(record)
     wait_for(lambda: target.exists() and target.stat().st_size > 0)
-    target.unlink() if change == "remove" else other.rename(target)
+    if change == "rotate":
+        target.rename(tmp_path / "target.1")
+    target.unlink(missing_ok=True) if change == "remove" else other.rename(target)
     process.stdin.write(record)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 4
@@ -239,6 +242,7 @@ def test_inputs_are_open_only_while_they_are_read(has_checkpoint, tmp_path):
 
 
 def test_metrics_that_cannot_be_written_do_not_end_the_run(tmp_path):
+    """The summary is a result of the run, so that it fails without it; but the output is complete."""
     directory = tmp_path / "metrics"
     directory.mkdir()
     target = tmp_path / "out"
@@ -250,12 +254,15 @@ def test_metrics_that_cannot_be_written_do_not_end_the_run(tmp_path):
     (directory / "m.prom").unlink()
     directory.rmdir()
     process.stdin.write(RECORD * 9)
-    _, errors = finish(process)
+    _, errors = finish(process, code=4)
     assert target.read_bytes() == DONE * 10
+    reason = f"{process.pid}.tmp: No such file or directory"
     assert [re.sub(r"/[^:]*/", "", error) for error in errors] == [
-        f"bertqa: warning: cannot write {name}: No such file or directory; the run goes on"
-        for name in (f"m.prom.{process.pid}.tmp", f"stats.{process.pid}.tmp")
+        f"bertqa: warning: cannot write m.prom.{reason}; the run goes on",
+        f"bertqa: cannot write stats.{reason}",
     ]
+    errors = run(*PATTERNS_OF_ALL, "--redact", "--report=/dev/full", "--stats=/dev/full", input=RECORD, code=4)[1]
+    assert errors == ["bertqa: cannot write /dev/full: No space left on device"] * 2
 
 
 def test_metrics_of_two_runs_differ(tmp_path):
@@ -309,6 +316,14 @@ def test_a_run_ends_above_the_limit_of_errors(limit, bad, good, code, tmp_path):
     )
 
 
+def test_a_stop_is_not_the_end_at_which_a_share_of_errors_counts():
+    process = start(*TOKENS, "--max-errors=1%")
+    process.stdin.write(b"bad\n")
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    assert len(finish(process, code=-signal.SIGTERM)[1]) == 1
+
+
 def test_the_limit_of_errors_ends_a_run_early():
     output, errors = run(*TOKENS, "--max-errors=5", input=b"bad\n" * 50_000, code=3)
     assert len(errors) == 7 and errors[-1] == "bertqa: 6 of 6 records failed: above --max-errors"
@@ -327,6 +342,12 @@ def test_the_reason_of_a_failure_that_is_no_more_goes(tmp_path):
     assert second == b'{"text":"a b","bertqa":[1037,1038],"bertqa_error":null}\n' and errors == []
     third, _ = run(*TOKENS, "--text-field=t", "--quiet", input=second, code=1)
     assert third == first.splitlines(keepends=True)[0]
+    # Other members of this name are not the filter's.
+    for record in b'{"text":"a","bertqa_error":"E42"}', b'{"text":"a","bertqa":7,"bertqa_error":"E42"}':
+        assert b'"bertqa_error":"E42"' in run(*TOKENS, input=record)[0]
+    for value, reason in (b'{"x":null}', b"null"), (b"{}", b'"E42"'), (b'{"y":null}', b'"E42"'):
+        record = b'{"text":"a","r":%s,"r_error":"E42"}' % value
+        assert run(*TOKENS, "--output-field=r.x", input=record)[0].endswith(b'"r_error":%s}\n' % reason)
     nested, _ = run(
         *TOKENS, "--text-field=t", "--quiet", "--output-field=r.x", input=b'{"r":{"x":7} }\n{}\n', code=1
     )

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import gzip
 import json
 import os
 import pty
@@ -199,7 +200,7 @@ def test_a_record_above_the_limit_passes_through():
 # Signals
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signals_end_the_run_behind_what_was_read(number, tmp_path):
     stats = tmp_path / "stats"
     process = start(*SLOW, "--stats", stats)
@@ -233,6 +234,37 @@ def test_a_signal_lets_the_record_that_has_begun_end():
     process.stdin.write(RECORD[5:] + RECORD)
     assert process.stdout.read() == DONE
     finish(process, code=-signal.SIGTERM)
+
+
+def test_a_signal_lets_a_line_that_is_being_appended_end(tmp_path):
+    source = tmp_path / "in"
+    source.write_bytes(RECORD + RECORD[:5])
+    process = start(*TOKENS, "--follow", source)
+    assert process.stdout.readline() == DONE
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.2)
+    with source.open("ab") as file:
+        file.write(RECORD[5:] + RECORD)
+    assert finish(process, code=-signal.SIGTERM) == (DONE, [])
+
+
+def test_a_signal_while_nobody_is_at_the_other_end_of_a_fifo(tmp_path):
+    fifo, source, target = tmp_path / "fifo", tmp_path / "in", tmp_path / "out.gz"
+    os.mkfifo(fifo)
+    source.write_bytes(RECORD)
+    process = start(*TOKENS, source, fifo, "-o", target, "--stop-timeout=0")
+    wait_for(lambda: target.exists() and target.stat().st_size > 0)
+    process.send_signal(signal.SIGTERM)
+    assert finish(process, code=-signal.SIGTERM) == (b"", [])
+    assert gzip.decompress(target.read_bytes()) == DONE
+    process = start(*TOKENS, source, "-o", fifo, "--stop-timeout=0")
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    assert finish(process, code=-signal.SIGTERM) == (b"", [])
+    # Both ends come later.
+    processes = start(*TOKENS, source, "-o", fifo), start(*TOKENS, fifo)
+    assert finish(processes[0]) == (b"", [])
+    assert json.loads(finish(processes[1])[0])["text"] == "a b"
 
 
 def test_a_record_that_does_not_end_after_a_signal_is_not_lost(tmp_path):

@@ -107,6 +107,18 @@ def test_a_stopped_or_failed_run_goes_on(tmp_path):
     assert target.read_bytes() == DONE * 3 + b"     \n" + DONE
 
 
+def test_a_run_that_failed_behind_the_names_of_columns_goes_on(tmp_path):
+    sources, target = (tmp_path / "a.csv", tmp_path / "b.csv"), tmp_path / "out"
+    arguments = [*TOKENS, *sources, "-o", target, "--resume", tmp_path / "checkpoint"]
+    sources[0].write_bytes(b"text\n")
+    sources[1].write_bytes(b"other\na b\n")
+    for _ in range(2):
+        assert "names other columns" in run(*arguments, code=3)[1][0]
+    sources[1].write_bytes(b"text\na b\n")
+    run(*arguments)
+    assert target.read_bytes() == b"text,bertqa_ids,bertqa_error\na b,1037 1038,\n"
+
+
 def test_a_run_ended_by_a_signal_goes_on(tmp_path):
     source, target = tmp_path / "in", tmp_path / "out"
     source.write_bytes(
@@ -471,3 +483,4 @@ def test_follow_needs_a_file(tmp_path):
     assert "--follow needs" in run(*TOKENS, "--follow", "/dev/null", code=2)[1][0]
     assert "0 seconds or more" in run(*TOKENS, "--checkpoint-interval=-1", code=2)[1][0]
     assert "0 seconds or more" in run(*TOKENS, "--stop-timeout=-0.5", code=2)[1][0]
+    assert "at most 1000000000" in run(*TOKENS, "--stop-timeout=1e18", code=2)[1][0]

@@ -63,7 +63,7 @@ struct ErrorPolicy {
         + "is not kept. Dead letters are written before the run continues; several runs may share the file."),
     OptionRow(
       .maxErrors, value: "N", "end the run when more than N records, or N% of them, have failed",
-      detail: "A percentage is checked after 100 records and at the end."),
+      detail: "A percentage is checked after 100 records and at the end of the input."),
     OptionRow(.exitZeroOnRecordErrors, "exit with 0 even if records have failed"),
   ]
 

@@ -61,7 +61,11 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
     while insideRecord, Clock.seconds() < deadline,
       try waitForInput(orStop: false, seconds: deadline - Clock.seconds())
     {
-      if let count = try read(into: buffer, atMost: 1) { return count > 0 ? .bytes : .end }
+      guard let count = try read(into: buffer, atMost: 1) else { continue }
+      if count > 0 { return .bytes }
+      guard case .followed = source else { return .end }
+      // The rest of a line that is being appended.
+      poll(nil, 0, 20)
     }
     return .end
   }
@@ -70,7 +74,7 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
   static func open(
     _ names: [ArgumentText], _ index: Int, _ reading: Input.Reading
   ) throws(ToolError) -> Input {
-    let input = try Input(names[index], index: index)
+    let input = try Input(names[index], index: index, waits: false)
     try input.begin(reading)
     return input
   }

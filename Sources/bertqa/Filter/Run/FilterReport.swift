@@ -12,8 +12,8 @@ final class FilterReport {
   private var lastLine = 0.0
   private let drawsLine: Bool
   private var isDrawn = false
-  /// The files for which a failed write was already reported.
-  private var warned: Set<String> = []
+  /// True if it was reported that the metrics cannot be written.
+  private var hasWarned = false
 
   /// The time in seconds between updates of the metrics, and of progress that cannot be redrawn in place.
   private static let interval = 5.0
@@ -50,17 +50,27 @@ final class FilterReport {
     }
   }
 
+  /// Writes what was asked for at the end of a run. Throws if a file cannot be written, after it tried all.
   /// - Parameter ending: the reason why the run ended before the end of the input, if it did.
-  func finish(_ counters: FilterCounters, outputBytes: Int, ending: String?) {
+  func finish(_ counters: FilterCounters, outputBytes: Int, ending: String?) throws(ToolError) {
     if isDrawn { StatusLine.clear() }
     isDrawn = false
     if drawsLine && Clock.seconds() - start >= 1 || settings.showsProgress { report(progress(counters)) }
     if settings.metrics != nil { writeMetrics(counters, outputBytes: outputBytes) }
-    if let path = settings.report {
-      write(counters.entities.report(textCount: counters.succeeded - counters.withoutText), to: path.string)
+    var failure: ToolError?
+    for (path, text) in [
+      (settings.report, counters.entities.report(textCount: counters.succeeded - counters.withoutText)),
+      (settings.stats, summary(counters, outputBytes: outputBytes, ending: ending)),
+    ] {
+      guard let path else { continue }
+      do throws(ToolError) {
+        try FileWriting.replace(path.string, with: text)
+      } catch {
+        if let failure { report(failure.message) }
+        failure = error
+      }
     }
-    guard let path = settings.stats else { return }
-    write(summary(counters, outputBytes: outputBytes, ending: ending), to: path.string)
+    if let failure { throw failure }
   }
 
   private func progress(_ counters: FilterCounters) -> String {
@@ -99,18 +109,15 @@ final class FilterReport {
   }
 
   /// Metrics are secondary: a write error is reported once and does not end the run.
-  private func write(_ text: String, to path: String) {
-    do throws(ToolError) {
-      try FileWriting.replace(path, with: text)
-    } catch {
-      if warned.insert(path).inserted { report("warning: \(error.message); the run goes on") }
-    }
-  }
-
   private func writeMetrics(_ counters: FilterCounters, outputBytes: Int) {
     guard let path = settings.metrics?.string else { return }
     let metrics = FilterMetrics(path: path, labels: settings.metricsLabels)
-    write(
-      metrics.text(counters, outputBytes: outputBytes, seconds: Clock.seconds() - start), to: path)
+    do throws(ToolError) {
+      try FileWriting.replace(
+        path, with: metrics.text(counters, outputBytes: outputBytes, seconds: Clock.seconds() - start))
+    } catch {
+      if !hasWarned { report("warning: \(error.message); the run goes on") }
+      hasWarned = true
+    }
   }
 }

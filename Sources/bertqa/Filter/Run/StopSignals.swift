@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Handles SIGINT and SIGTERM as requests for an orderly stop. The first signal is noted. Further ones that
+/// Handles SIGINT, SIGTERM and SIGHUP as requests for an orderly stop. The first signal is noted. Further ones that
 /// follow at once count as the same request, as programs such as timeout send one to the process and one to
 /// its group. A later signal ends the process. Work that is not finished by the deadline is given up, and a
 /// process that still runs afterwards is ended. No code runs inside a signal handler: one thread waits for
@@ -28,7 +28,7 @@ final class StopSignals: @unchecked Sendable {  // the state is atomic or does n
     (descriptor, writing) = (ends[0], ends[1])
     var awaited = sigset_t()
     sigemptyset(&awaited)
-    for signal in [SIGINT, SIGTERM] where !Self.isIgnored(signal) { sigaddset(&awaited, signal) }
+    for signal in Self.names.keys where !Self.isIgnored(signal) { sigaddset(&awaited, signal) }
     pthread_sigmask(SIG_BLOCK, &awaited, nil)
     let set = awaited
     try Thread.start { [self] in
@@ -43,6 +43,8 @@ final class StopSignals: @unchecked Sendable {  // the state is atomic or does n
       Self.die(of: signal)
     }
   }
+
+  static let names = [SIGINT: "SIGINT", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP"]
 
   /// The signal that has arrived, if any.
   var signal: Int32? {

@@ -42,6 +42,18 @@ def test_down_for_several_rotations(follower):
     assert follower.messages() == []
 
 
+def test_a_stop_inside_a_line_is_no_reason_for_a_message(follower):
+    with follower.log.open("wb", buffering=0) as file:
+        file.write(records(0) + records(1)[:9])
+        follower.up()
+        follower.has([0])
+        follower.down(signal.SIGTERM)
+        assert follower.messages() == []
+        file.write(records(1)[9:])
+    follower.up()
+    follower.has([0, 1])
+
+
 @pytest.mark.parametrize(
     "form", ["app.jsonl-2026112{}", "app.jsonl.2026-11-2{}_03:00:01", "app-2026112{}.jsonl", "app.{}.jsonl"]
 )
@@ -122,6 +134,44 @@ def test_what_is_missing_between_is_named(follower):
     follower.has([0, 2, 3])
     [message] = follower.messages()
     assert f"{follower.log}.2 is not there" in message and "lost" in message
+
+
+def test_a_file_whose_time_is_too_early_is_said(follower):
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    follower.down()
+    for number in range(1, 4):
+        follower.rotate()
+        follower.append(number)
+    os.utime(follower.rotated()[1], (0, 0))
+    follower.up()
+    follower.has([0, 2, 3])
+    follower.down(signal.SIGTERM)
+    [message] = follower.messages()
+    assert f"{follower.log}.2 has the name of a later file than {follower.log}.3" in message and "lost" in message
+
+
+def test_a_file_that_is_removed_before_its_turn_is_said(follower):
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    follower.down()
+    # Enough to be busy with.
+    follower.append(*range(1, 12_000))
+    for number in range(12_000, 12_003):
+        follower.rotate()
+        follower.append(number)
+    follower.up()
+    wait_for(lambda: len(follower.done()) > 1)
+    with follower.halted():
+        assert follower.done()[-1] < 6_000
+        follower.rotate()
+        follower.append(12_003)
+        follower.rotated()[2].unlink()
+        compress(follower.rotated()[1])
+    follower.has([*range(12_000), 12_001, 12_002, 12_003])
+    assert follower.messages() == [f"bertqa: {follower.log}.2 was removed before it was read: it is lost"]
 
 
 def test_the_earliest_time_of_an_unread_file():
@@ -254,6 +304,22 @@ def test_rotations_faster_than_any_look(follower):
     missing = 30 - len(follower.done())
     assert follower.done() == sorted(set(follower.done()))
     assert sum("lost" in message for message in follower.messages()) >= missing
+
+
+def test_files_behind_removed_ones_are_read_once(follower):
+    """They are found as rotated files while the filter still looks for the removed ones."""
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    with follower.halted():
+        for number in range(1, 12):
+            follower.rotate()
+            follower.append(number)
+        for path in follower.rotated()[5:-1]:
+            path.unlink()
+    follower.has([0, *range(6, 12)])
+    follower.append(12)
+    follower.has([0, *range(6, 13)])
 
 
 def test_rotations_while_the_output_is_not_read(tmp_path):
@@ -416,14 +482,16 @@ def test_links(link, follower):
             target.rename(place / f"0.log.2026112{number}-000000")
             target.write_bytes(records(number))
         else:
-            target = place / f"app-2026112{number}.jsonl"
+            # The log of another process.
+            (place / f"app-8-2026112{number}.jsonl").write_bytes(records(99))
+            target = place / f"app-7-2026112{number}.jsonl"
             target.write_bytes(records(number))
             new = follower.directory / "new"
             new.symlink_to(target)
             new.rename(follower.log)
 
     if link != "to a file":
-        target = place / "app-20261120.jsonl"
+        target = place / "app-7-20261120.jsonl"
     target.write_bytes(records(0))
     follower.log.symlink_to(target)
     follower.up()

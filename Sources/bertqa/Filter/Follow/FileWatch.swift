@@ -29,6 +29,8 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
   private var arrivalCount = 0
   /// The file that is being read.
   private var present: FileIdentity?
+  /// The rotated files that were read to their ends.
+  private var finishedFiles: Set<FileIdentity> = []
   /// The indices of arrivals that are being renamed, by the event's cookie.
   private var moving: [UInt32: [Int]] = [:]
   /// The file that had the name at the last look although no event announced it.
@@ -114,6 +116,16 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
       arrivals.removeAll { $0.input?.identity == present }
       return arrivals.count < count
     }
+  }
+
+  /// Notes that a rotated file was read to its end.
+  func finish(_ file: FileIdentity) { locked { _ = finishedFiles.insert(file) } }
+
+  var finished: Set<FileIdentity> { locked { finishedFiles } }
+
+  /// Forgets finished files that are gone.
+  func keepFinished(of files: [RotatedFiles.File]) {
+    locked { finishedFiles.formIntersection(files.map(\.identity)) }
   }
 
   /// The number of reports of lost records.
@@ -242,7 +254,9 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
       guard arrivals[index].number == number, arrivals[index].path == path else { continue }
       if let input, input.isRegularFile {
         let known = [present] + arrivals.map(\.input?.identity)
-        if known.contains(input.identity) {
+        // It may have been read as a rotated file before its turn came.
+        let isFinished = !paths.contains(path) && input.identity.map(finishedFiles.contains) == true
+        if isFinished || known.contains(input.identity) {
           arrivals.remove(at: index)
         } else {
           arrivals[index].input = input

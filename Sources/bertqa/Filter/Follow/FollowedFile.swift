@@ -20,8 +20,8 @@ final class FollowedFile {
   private var changedBefore: Int?
   /// The file before this one, with the bytes that were read of it. A program may still write to it.
   private var former: (input: Input, size: Int)?
-  /// The rotated files that this run has read to their ends.
-  private var finished: Set<FileIdentity> = []
+  /// The rotated files from before this run that are still to be read.
+  private var backlog: [RotatedFiles.File] = []
 
   private static let tailLength = 256
 
@@ -42,9 +42,11 @@ final class FollowedFile {
       self.input = input
       isCatchingUp = !watch.isReading(input)
       changedBefore = changed
+      backlog = RotatedFiles(of: watch.name.string).after(input.identity, changed: changed)
     case .after(let changed):
       input = try Input(awaiting: watch.name.string, since: changed)
       isCatchingUp = true
+      backlog = RotatedFiles(of: watch.name.string).after(nil, changed: changed)
     case .present:
       if let present = watch.next() {
         input = present
@@ -124,6 +126,7 @@ final class FollowedFile {
   /// The files without those that are open or finished.
   private func others(_ files: [RotatedFiles.File]) -> [RotatedFiles.File] {
     let held = (watch.held + [input, cut, former?.input].compactMap { $0 }).map(\.identity)
+    let finished = watch.finished
     return files.filter { !held.contains($0.identity) && !finished.contains($0.identity) }
   }
 
@@ -134,6 +137,7 @@ final class FollowedFile {
     let next = next
     for file in files {
       guard let input = try file.open(reading) else { return try firstMissed() }
+      backlog.removeAll { $0.identity == file.identity }
       if try isCompressedForm(input) { continue }
       // The copied file was not truncated. A file from before this run is a copy only if the other one existed then.
       if let next, !isCatchingUp || next.identity?.existed(at: file.changed) == true,
@@ -223,7 +227,7 @@ final class FollowedFile {
   /// - Parameter state: the file's state from before the search for others.
   private func begin(_ next: Input, _ state: (size: Int, changed: Int)) {
     if let identity = input.identity, identity != next.identity, identity != cut?.identity {
-      finished.insert(identity)
+      watch.finish(identity)
     }
     next.seen = state
     input = next
@@ -259,13 +263,17 @@ final class FollowedFile {
 
   /// Rotated files that come after this one and before the next open one.
   private var missed: [RotatedFiles.File] {
-    // The file before this one may have changed after this one.
-    let since = max(input.seen.changed, former.map { Self.state(of: $0.input).changed } ?? 0)
     let rotated = RotatedFiles(of: watch.name.string)
-    finished.formIntersection(rotated.files.map(\.identity))
-    let files = others(rotated.after(input.identity, changed: changedBefore ?? since))
+    watch.keepFinished(of: rotated.files)
+    let files = others(rotated.after(input.identity, changed: changed))
     let until = next.map { Self.state(of: $0).changed } ?? Int.max
     return files.filter { $0.changed <= until }
+  }
+
+  /// The time after which the next files changed.
+  private var changed: Int {
+    // The file before this one may have changed after this one.
+    changedBefore ?? max(input.seen.changed, former.map { Self.state(of: $0.input).changed } ?? 0)
   }
 
   /// The first open file with a byte to read.
@@ -293,11 +301,26 @@ final class FollowedFile {
     return (next, state)
   }
 
+  /// Reports files from before this run that are not read.
   private func sayMissing(before next: Input?) {
     guard isCatchingUp else { return }
     let rotated = RotatedFiles(of: watch.name.string)
+    let removed = others(backlog).filter { file in
+      !rotated.files.contains { $0.identity == file.identity } && !rotated.haveCompressed(file)
+    }
+    for file in removed {
+      backlog.removeAll { $0.identity == file.identity }
+      watch.reportLoss("\(file.path) was removed before it was read: it is lost")
+    }
+    for file in others(rotated.misplaced(behind: input.identity, changed: changed)) {
+      watch.finish(file.identity)
+      watch.reportLoss(
+        "\(file.path) has the name of a later file than \(input.shown), but changed before it: it is not read, and "
+          + "what was not read of it is lost")
+    }
     let missing = rotated.missing(between: input.identity, and: next?.identity)
-    guard !missing.isEmpty else { return }
+    // Each removed file may have had one of these names.
+    guard missing.count > removed.count else { return }
     watch.reportLoss(
       "\(watch.name.string): \(missing.joined(separator: ", ")) \(missing.count == 1 ? "is" : "are") not there: "
         + "what was written between \(input.shown) and \(next?.shown ?? watch.name.string) is lost")

@@ -97,6 +97,31 @@ struct RotatedFiles {
     }
   }
 
+  /// Returns the files that are later than another one by their names, but changed before it did.
+  /// - Parameter changed: the time of that file's last change.
+  func misplaced(behind identity: FileIdentity?, changed: Int) -> [File] {
+    guard let own = files.first(where: { $0.identity == identity }) else { return [] }
+    let alike = files.filter {
+      $0.numbers.count == own.numbers.count && ($0.generation == nil) == (own.generation == nil)
+    }
+    let later = alike.filter { $0.isNamedLater(than: own) }
+    // Some programs give the largest number to the newest file.
+    guard
+      own.generation == nil || later.contains(where: { $0.changed > changed })
+        || alike.contains(where: { own.isNamedLater(than: $0) && $0.changed < changed })
+    else { return [] }
+    return later.filter { $0.changed < changed }
+  }
+
+  /// True if a file may be the compressed form of another one. Programs keep its time, some without the nanoseconds.
+  func haveCompressed(_ file: File) -> Bool {
+    files.contains {
+      $0.path != $0.plainPath
+        && ($0.changed == file.changed
+          || $0.changed % 1000 == 0 && (0..<1_000_000_000).contains(file.changed &- $0.changed))
+    }
+  }
+
   /// Returns the paths of missing files between two files, according to the numbers in their names.
   /// - Parameter next: nil for the followed file itself.
   func missing(between former: FileIdentity?, and next: FileIdentity?) -> [String] {
@@ -148,8 +173,7 @@ struct RotatedFiles {
   ///   - isTarget: true if a link leads to that name, which may have a date itself.
   private static func numbers(in name: String, of last: String, isTarget: Bool) -> [Int]? {
     if name == last { return [] }
-    let withoutNumbers = { (name: String) in name.filter { !$0.isNumber } }
-    if isTarget, last.contains(where: \.isNumber), withoutNumbers(name) == withoutNumbers(last) {
+    if isTarget, let form = undated(last), undated(name) == form {
       return name.split { !$0.isNumber }.compactMap { Int($0) }
     }
     if name.hasPrefix(last) {
@@ -167,10 +191,41 @@ struct RotatedFiles {
     return numbers(inStamp: stamp)
   }
 
+  /// Returns the name with a mark in place of each date and of the numbers directly after it; nil for a name without a
+  /// date. Other numbers may be those of a process or a port, whose log is another one.
+  private static func undated(_ name: String) -> String? {
+    var rest = name[...]
+    var undated = ""
+    var hasDate = false
+    while let first = rest.first {
+      let digits = rest.prefix(while: \.isNumber)
+      let stamp = rest.prefix { stampCharacters.contains($0) }
+      if !digits.isEmpty, isDate(stamp) {
+        hasDate = true
+        undated += "0" + stamp.filter { !$0.isNumber }
+        rest = rest.dropFirst(stamp.count)
+      } else {
+        undated += digits.isEmpty ? "\(first)" : digits
+        rest = rest.dropFirst(max(1, digits.count))
+      }
+    }
+    return hasDate ? undated : nil
+  }
+
+  /// True if the characters begin with a date: six digits or more, or groups as in 2026-11 and 25.11.2026.
+  private static func isDate(_ stamp: Substring) -> Bool {
+    let groups = stamp.split { !$0.isNumber }
+    let counts = groups.map(\.count)
+    guard let first = groups.first else { return false }
+    return first.count >= 6 || counts.starts(with: [2, 2, 4])
+      || counts.starts(with: [4, 2]) && ["19", "20"].contains(first.prefix(2))
+  }
+
+  private static let stampCharacters = "0123456789-._:+TZ"
+
   /// Returns the numbers of a number or date after a separator.
   private static func numbers(inStamp stamp: Substring) -> [Int]? {
-    guard let first = stamp.first, "-._".contains(first),
-      stamp.allSatisfy({ "0123456789-._:+TZ".contains($0) })
+    guard let first = stamp.first, "-._".contains(first), stamp.allSatisfy({ stampCharacters.contains($0) })
     else { return nil }
     let numbers = stamp.split { !$0.isNumber }.compactMap { Int($0) }
     return numbers.isEmpty ? nil : numbers

@@ -19,10 +19,10 @@ public func bertqa_quantize(
     options.noAnswerThreshold = try threshold(
       raw.no_answer_threshold, used: raw.use_no_answer_threshold)
     if let report { _ = try checkedSize(of: report, "bertqa_quantize_report") }
-    let model = try naming("directory") { () throws(BertQAError) in
-      try ModelDirectory(pathOrName: pathArgument(directory, "directory"))
-    }
-    let result = try Quantizer.quantize(model, to: pathArgument(output, "output"), options: options)
+    let model = try pathArgument(directory, "directory")
+    if model.isEmpty { throw BertQAError(.invalidArgument, argument: "directory", "is empty") }
+    let result = try Quantizer.quantize(
+      ModelDirectory(pathOrName: model), to: pathArgument(output, "output"), options: options)
     if let report { try write(bertqa_quantize_report(result), to: report, "bertqa_quantize_report") }
   }
 }

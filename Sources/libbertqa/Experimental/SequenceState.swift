@@ -79,6 +79,8 @@ public func bertqa_sequence_state_deserialize(
   created(state, "state") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let bytes = try textArgument(bytes?.assumingMemoryBound(to: CChar.self), length, "bytes")
-    return try context.state(serialized: UnsafeRawBufferPointer(bytes))
+    return try naming("bytes") { () throws(BertQAError) in
+      try context.state(serialized: UnsafeRawBufferPointer(bytes))
+    }
   }
 }

@@ -72,8 +72,9 @@ extension Pipeline {
     _ step: ObjectReader?, _ settings: ObjectReader, addsPrefixSpace adds: Bool
   ) throws(BertQAError) {
     guard ["RobertaProcessing", "ByteLevel"].contains(try step?.string("type")) else { return }
-    postProcessor.trimming = try settings.bool("trim_offsets") ?? true ? [adds] : []
-    cover("trimming \(postProcessor.trimming)")
+    let trims = try settings.bool("trim_offsets") ?? true
+    postProcessor.trimming = trims ? [adds] : []
+    cover("trimming \(trims)")
   }
 
   /// Reads lines of two pieces with a space between them, except those that begin with "#version".

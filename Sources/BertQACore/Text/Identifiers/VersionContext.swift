@@ -17,7 +17,7 @@ struct VersionContext {
   ]
   private static let comparisons: [StaticString] = ["<<", ">>", "<=", ">=", "==", "!=", "~=", "~>"]
   /// What stands in names of fields that are compared with addresses: `ip.src == 192.0.2.1`.
-  private static let addressWords = [
+  private static let addressWords: [StaticString] = [
     "ip", "addr", "src", "source", "dst", "dest", "host", "from", "client", "server", "peer", "remote",
     "gateway", "dns",
   ]
@@ -69,8 +69,8 @@ struct VersionContext {
       begin -= 1
     }
     guard (begin..<end).contains(where: { TextBytes.isLetter(text[$0]) }) else { return false }
-    let name = text.spelling(begin..<end)
-    return !Self.addressWords.contains { name.contains($0) }
+    // Not String.contains, with which the library would link the engine of regular expressions.
+    return !(begin..<end).contains { start in Self.addressWords.contains { text.has($0, at: start) } }
   }
 
   /// True for a version of a Debian package with epoch and revision: `2:1.0.99.4-1`. At the beginning of a line or

@@ -21,8 +21,8 @@ extension ExpressionFinder {
     var month = second + 1
     while text.isAlphanumeric(month), month - second < 12 { month += 1 }
     let isName = (second + 1..<month).allSatisfy { TextBytes.isLetter(text[$0]) }
-    guard
-      isName ? month - second > 3 : digits(at: second + 1).map { $0.count <= 2 && $0.end == month } ?? false,
+    let number = digits(at: second + 1)
+    guard isName ? month - second > 3 : number?.end == month && month - second <= 3,
       dateMark(at: month) == mark, let (last, end) = digits(at: month + 1),
       first == 4 && last <= 2 || first <= 2 && last == 4
     else { return nil }

@@ -31,10 +31,7 @@ extension Pipeline {
       Template(prefix: [cls], separator: separator, suffix: [sep]), trimming: [],
       tokenTypes: configuration.separatorCount == 1 ? .ofSegments : .zero)
     // Covers everything that determines the tokens, and not the files that it was read from.
-    let switches = [
-      configuration.lowercase, configuration.stripsAccents, configuration.tokenizeChineseCharacters,
-    ]
-    let settings = (switches.map { $0 ? "+" : "-" } + configuration.specialTokens).joined(separator: "\0")
+    let settings = (configuration.switches + configuration.specialTokens).joined(separator: "\0")
     fingerprint = vocabulary.fingerprint
     cover(settings)
     if configuration.separatorCount != 1 { cover("\(configuration.separatorCount)") }
@@ -64,7 +61,7 @@ extension Pipeline {
     configuration.cleansText = own.cleansText
     if !setsChinese { configuration.tokenizeChineseCharacters = own.tokenizeChineseCharacters }
     normalizers = [try BertNormalizer(configuration)]
-    cover("\(configuration)")
+    cover(configuration.switches.joined() + (configuration.cleansText ? "" : "uncleaned"))
   }
 
   /// True if a `tokenizer.json` describes BERT's tokenizer: its normalizer, pre-tokenizer, model and template. BERT's

@@ -30,6 +30,9 @@ struct TokenizerConfiguration: Sendable, Equatable {
   /// True if accents are dropped, with the default resolved.
   var stripsAccents: Bool { stripAccents ?? lowercase }
 
+  /// What determines the normalised text, for fingerprints.
+  var switches: [String] { [lowercase, stripsAccents, tokenizeChineseCharacters].map { $0 ? "+" : "-" } }
+
   var specialTokens: [String] { [unkToken, sepToken, padToken, clsToken, maskToken] }
 }
 

@@ -20,8 +20,11 @@ struct ExpressionFinder {
   /// Returns the expression that lies on both sides of a place.
   private func expression(across cut: Int) -> Range<Int>? {
     guard cut > 0, cut < text.count else { return nil }
-    return url(across: cut) ?? email(across: cut) ?? date(across: cut) ?? identifier(across: cut)
-      ?? name(across: cut) ?? number(across: cut) ?? abbreviation(across: cut) ?? option(across: cut)
+    // In two parts for Swift 6.0's type checker.
+    if let found = url(across: cut) ?? email(across: cut) ?? date(across: cut) ?? identifier(across: cut) {
+      return found
+    }
+    return name(across: cut) ?? number(across: cut) ?? abbreviation(across: cut) ?? option(across: cut)
       ?? hyphenated(across: cut)
   }
 

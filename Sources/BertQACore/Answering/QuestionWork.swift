@@ -99,7 +99,7 @@ final class QuestionWork {
       try parts.makeRoom(for: 1)
       let windows = try numbers[first..<end].checkedMap(CallPoll(monitor)) { sections[$0].window }
       let known = logits[document]
-      let all = known.windows.isEmpty ? windows : (known.windows + windows).sorted { $0.index < $1.index }
+      let all = known.windows.isEmpty ? windows : (known.windows + windows).sorted(byKey: { $0.index })
       logits[document] = try WindowLogits(windows: all, keeping: known, monitor)
       monitor.release(known.heldBytes)
       parts.append(Part(document: document, windows: windows))

@@ -23,7 +23,7 @@ struct SafetensorsLayout {
   /// Names must be unique and sizes must not overflow.
   init(_ tensors: [Tensor]) {
     let sized = tensors.map { (tensor: $0, size: $0.type.byteCount(of: $0.shape) ?? 0) }
-    let sorted = sized.sorted { Self.alignment(of: $0.size) > Self.alignment(of: $1.size) }
+    let sorted = sized.sorted(byKey: { -Self.alignment(of: $0.size) })
     var offset = 0
     var begins: [Int] = []
     var text = "{\"__metadata__\":{\"format\":\"pt\"}"

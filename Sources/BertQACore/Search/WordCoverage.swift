@@ -38,7 +38,7 @@ struct WordCoverage {
     // Ids count the passages.
     let total = Double(last.id) - Double(first.id) + 1
     weights = weights.mapValues { inverseDocumentFrequency($0, of: total) }
-    let whole = weights.sorted { $0.key < $1.key }.reduce(0) { $0 + $1.value }
+    let whole = weights.sorted(byKey: { Int($0.key) }).reduce(0) { $0 + $1.value }
     var list = try [WordCoverage](checkedCapacity: count)
     for (index, match) in matches.enumerated() where isNew(index) {
       if list.last?.id != match.id { list.append(WordCoverage(id: match.id, share: 0, bm25: 0)) }

@@ -40,7 +40,7 @@ struct Folds {
     for group in groups { sizes[Int(group)] += 1 }
     var totals = [Int](repeating: 0, count: self.count)
     var parts = [Int32](repeating: 0, count: groupCount)
-    for group in sizes.indices.sorted(by: { (sizes[$1], $0) < (sizes[$0], $1) }) {
+    for group in sortedIndices(of: sizes.map { -$0 }) {
       let smallest = totals.indices.min { totals[$0] < totals[$1] } ?? 0
       parts[group] = Int32(smallest)
       totals[smallest] += sizes[group]

@@ -78,7 +78,7 @@ package struct PredictionMetrics {
 
   /// See `TrainingReport`.
   package var confusion: [ConfusionEntry] {
-    pairs.sorted { $0.key < $1.key }.map { pair, count in
+    pairs.sorted(byKey: { Int($0.key) }).map { pair, count in
       ConfusionEntry(
         trueLabel: Int(pair >> 32), predictedLabel: Int(pair & 0xFFFF_FFFF), count: count)
     }

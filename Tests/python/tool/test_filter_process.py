@@ -203,7 +203,12 @@ def test_a_record_above_the_limit_passes_through():
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signals_end_the_run_behind_what_was_read(number, tmp_path):
     stats = tmp_path / "stats"
-    process = start(*SLOW, "--stats", stats)
+    # The process inherits what the tests ignore, such as nohup's SIGHUP.
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        process = start(*SLOW, "--stats", stats)
+    finally:
+        signal.signal(number, before)
     record = compact({"text": "a b c " * 500}) + b"\n"
     process.stdin.write(record * 20)
     first = process.stdout.readline()

@@ -41,7 +41,7 @@ struct NormalizationData: Sendable {
       entries.append((Self.key(pair.0, pair.1), composite))
       result.append((composite, pair.1))
     }
-    entries.sort { $0.key < $1.key }
+    entries = entries.sorted(byKey: { Int($0.key) })
     compositionKeys = entries.map(\.key)
     composites = entries.map(\.composite)
     return result
@@ -76,7 +76,7 @@ struct NormalizationData: Sendable {
       if bits != 0 { forms[scalar, default: 0] |= bits }
     }
     for scalar in compatibility { forms[scalar, default: 0] |= nfkc | nfkd }
-    for (scalar, bits) in forms.sorted(by: { $0.key < $1.key }) {
+    for (scalar, bits) in forms.sorted(byKey: { Int($0.key) }) {
       unstableForms.assign(bits, from: scalar, count: 1)
     }
   }

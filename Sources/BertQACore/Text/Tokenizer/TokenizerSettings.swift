@@ -62,7 +62,7 @@ struct TokenizerSettings: Sendable {
         entries.append((Int(id), AddedToken(member.key, isSpecial: isSpecial)))
       }
     }
-    listed = entries.sorted { $0.id < $1.id }.map(\.token)
+    listed = entries.sorted(byKey: { $0.id }).map(\.token)
     self.files = files
   }
 

@@ -149,7 +149,7 @@ extension TokenizerFiles {
       lengths.append(piece.reduce(0) { $1 & 0xC0 == 0x80 ? $0 : $0 + 1 })
     }
     guard !lengths.isEmpty else { return 0 }
-    lengths.sort()
+    lengths = lengths.sorted(byKey: { $0 })
     let middle = lengths.count / 2
     return lengths.count % 2 == 1 ? lengths[middle] : (lengths[middle - 1] + lengths[middle]) / 2
   }

@@ -54,7 +54,7 @@ struct NumberingPlans: Sendable {
   private init() {
     readNodes()
     readRegions(formats: Self.readFormats())
-    forms.sort { ($0.groups, $0.region) < ($1.groups, $1.region) }
+    forms = forms.sorted(byKey: { Int($0.groups) << 16 | Int($0.region) })
     // The table's last entry is not a region.
     mobiles = regions.removeLast().tree
     for (index, region) in regions.enumerated() {

@@ -109,9 +109,8 @@ struct FoundAnswers {
       else { continue }
       entries.append(group)
     }
-    let order = entries.indices.sorted { (entries[$0].score, $1) > (entries[$1].score, $0) }
     var best: [Entry] = []
-    for index in order where best.count < count {
+    for index in rankedIndices(of: entries.map(\.score)) where best.count < count {
       let entry = entries[index]
       // Neighbouring sections may share a long sentence.
       let overlaps = best.contains {

@@ -127,7 +127,7 @@ struct WindowLogits {
 
   private static func keepBest(_ count: Int, of range: Range<Int>, in logits: inout [Float]) {
     guard range.count > count else { return }
-    let ranked = range.sorted { (logits[$0], $1) > (logits[$1], $0) }
-    for position in ranked[count...] { logits[position] = -.infinity }
+    let ranked = rankedIndices(of: Array(logits[range]))
+    for position in ranked[count...] { logits[range.lowerBound + position] = -.infinity }
   }
 }

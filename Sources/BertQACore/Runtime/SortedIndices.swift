@@ -6,6 +6,12 @@ func sortedIndices(of keys: [Int]) -> [Int] {
   keys.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
 }
 
+/// Returns the indices of scores from the highest on; equal scores stay in order.
+@inline(never)
+func rankedIndices(of scores: [Float]) -> [Int] {
+  scores.indices.sorted { (scores[$0], $1) > (scores[$1], $0) }
+}
+
 extension Sequence {
   /// Returns the elements in ascending order of their keys; equal keys stay in order.
   func sorted(byKey key: (Element) -> Int) -> [Element] {

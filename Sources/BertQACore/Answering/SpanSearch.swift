@@ -45,9 +45,8 @@ struct SpanSearch {
 
   /// - Parameters:
   ///   - document: whose tokens have content; nil: every span is a candidate.
-  ///   - alignsToWords: true if a token has the content of its word, and no candidate crosses a blank line
-  ///     or a line break that ends a sentence. Otherwise
-  ///     anything but white space is content.
+  ///   - alignsToWords: true if a token has the content of its word, and no candidate crosses a blank line or a line
+  ///     break that ends a sentence. Otherwise anything but white space is content.
   init(
     logits: WindowLogits, maxLength: Int, document: PreparedDocument? = nil, alignsToWords: Bool = true,
     _ monitor: CallMonitor

@@ -140,17 +140,27 @@ extension TokenizerFiles {
   /// The median of the pieces' lengths in code points.
   fileprivate var medianPieceLength: Int {
     let vocabulary = pipeline.model.vocabulary
-    var lengths: [Int] = []
-    lengths.reserveCapacity(vocabularySize)
+    // By length: the number of pieces.
+    var counts: [Int] = []
     for id in 0..<Int32(clamping: vocabularySize) {
       let piece = spelling(of: id) ?? (id < vocabulary.count ? vocabulary.piece(id) : nil)
       // Ids without a piece have an empty spelling.
       guard let piece, !piece.isEmpty else { continue }
-      lengths.append(piece.reduce(0) { $1 & 0xC0 == 0x80 ? $0 : $0 + 1 })
+      let length = piece.reduce(0) { $1 & 0xC0 == 0x80 ? $0 : $0 + 1 }
+      while counts.count <= length { counts.append(0) }
+      counts[length] += 1
     }
-    guard !lengths.isEmpty else { return 0 }
-    lengths = lengths.sorted(byKey: { $0 })
-    let middle = lengths.count / 2
-    return lengths.count % 2 == 1 ? lengths[middle] : (lengths[middle - 1] + lengths[middle]) / 2
+    let total = counts.reduce(0, +)
+    guard total > 0 else { return 0 }
+    /// The length at a place of the sorted list.
+    func length(at place: Int) -> Int {
+      var (length, behind) = (0, counts[0])
+      while behind <= place {
+        length += 1
+        behind += counts[length]
+      }
+      return length
+    }
+    return (length(at: (total - 1) / 2) + length(at: total / 2)) / 2
   }
 }

@@ -19,10 +19,9 @@ func callOptions(_ pointer: UnsafePointer<bertqa_call_options>?) throws(BertQAEr
   nonisolated(unsafe) let user = raw.user
   if let cancel = raw.cancel { options.cancellation = Cancellation { outsideGate { cancel(user) } != 0 } }
   if let progress = raw.progress {
-    let stage: StaticString = "windows"
     options.progress = { done, total in
       let fraction = total > 0 ? Double(done) / Double(total) : 0
-      outsideGate { progress(user, staticCString(stage), fraction) }
+      outsideGate { progress(user, staticCString("windows"), fraction) }
     }
   }
   options.deadline = raw.deadline_ns

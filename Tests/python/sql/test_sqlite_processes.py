@@ -142,15 +142,7 @@ def test_interrupts(database, sql):
     assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "bertqa_answer('Who?', {})", "bertqa_classify({})", "bertqa_embed({})", "bertqa_tokens({})",
-        "bertqa_match({})", "bertqa_redact({})", "bertqa_redact({}, 'all', 'label', '', '', '*')",
-        "bertqa_answer_all('Who?', {})",
-    ],
-)  # fmt: skip
-def test_an_interrupted_call_has_no_result(database, call):
+def check_interrupted(database, call, argument):
     """The interrupt comes before the call. SQLite itself notices one only after a result would be seen."""
     seen = []
 
@@ -163,24 +155,25 @@ def test_an_interrupted_call_has_no_result(database, call):
     database.execute("SELECT see(1)")
     assert seen.pop()
     with pytest.raises(SQLError) as caught:
-        database.execute(f"SELECT see({call.format('interrupted(?)')})", SPORT * 2000)
+        database.execute(f"SELECT see({call.format('interrupted(?)')})", argument)
     assert caught.value.code == INTERRUPT and not seen
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "bertqa_answer('Who?', {})", "bertqa_classify({})", "bertqa_embed({})", "bertqa_tokens({})",
+        "bertqa_match({})", "bertqa_redact({})", "bertqa_redact({}, 'all', 'label', '', '', '*')",
+        "bertqa_answer_all('Who?', {})",
+    ],
+)  # fmt: skip
+def test_an_interrupted_call_has_no_result(database, call):
+    check_interrupted(database, call, SPORT * 2000)
 
 
 def test_loading_a_model_stops(database, tmp_path):
-    """The interrupt comes before the call, as above."""
     model = shutil.copytree(FIXTURES / "tiny-bert", tmp_path / "model")
-    seen = []
-
-    def interrupted(result, arguments):
-        database.interrupt()
-        library.sqlite3_result_value(result, arguments[0])
-
-    database.define("interrupted", interrupted)
-    database.define("see", lambda result, arguments: seen.append(result))
-    with pytest.raises(SQLError) as caught:
-        database.execute("SELECT see(bertqa_model('answer', interrupted(?)))", str(model))
-    assert caught.value.code == INTERRUPT and not seen
+    check_interrupted(database, "bertqa_model('answer', {})", str(model))
 
 
 # Threads and processes

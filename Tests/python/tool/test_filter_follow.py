@@ -121,7 +121,8 @@ def test_what_is_gone_is_said(follower):
     assert follower.messages() == [message]
 
 
-def test_what_is_missing_between_is_named(follower):
+def rotate_between_runs(follower):
+    """One record is read before three rotations, after each of which one is written."""
     follower.append(0)
     follower.up()
     follower.has([0])
@@ -129,6 +130,10 @@ def test_what_is_missing_between_is_named(follower):
     for number in range(1, 4):
         follower.rotate()
         follower.append(number)
+
+
+def test_what_is_missing_between_is_named(follower):
+    rotate_between_runs(follower)
     follower.rotated()[1].unlink()
     follower.up()
     follower.has([0, 2, 3])
@@ -137,13 +142,7 @@ def test_what_is_missing_between_is_named(follower):
 
 
 def test_a_file_whose_time_is_too_early_is_said(follower):
-    follower.append(0)
-    follower.up()
-    follower.has([0])
-    follower.down()
-    for number in range(1, 4):
-        follower.rotate()
-        follower.append(number)
+    rotate_between_runs(follower)
     os.utime(follower.rotated()[1], (0, 0))
     follower.up()
     follower.has([0, 2, 3])

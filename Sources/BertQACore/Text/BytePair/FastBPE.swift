@@ -148,9 +148,7 @@ extension Pipeline {
       }
     }
     let model = try BertQAError.naming(vocabulary.path) { () throws(BertQAError) in
-      try FastBPE(
-        first: first, listed: listed, merges: pairs, monitor
-      )
+      try FastBPE(first: first, listed: listed, merges: pairs, monitor)
     }
     self.init(model: model)
     preTokenizers = [WordsWithLineFeeds()]

@@ -102,7 +102,7 @@ extension ExpressionFinder {
   /// Returns the beginning of a number with the currency and sign before its digits: `-$5`, `US$5`.
   private func beginWithSigns(_ begin: Int) -> Int {
     var begin = begin
-    let close = size(before: begin, space).map { begin - $0 } ?? begin
+    let close = beforeSpace(begin)
     if let currency = scalar(before: close), isCurrency(currency),
       close == begin || !endsAmount(close - currency.size)
     {
@@ -126,8 +126,11 @@ extension ExpressionFinder {
 
   /// True if the sign of a currency at a place belongs to digits before it: `20 €`.
   private func endsAmount(_ sign: Int) -> Bool {
-    text.isDigit((size(before: sign, space).map { sign - $0 } ?? sign) - 1)
+    text.isDigit(beforeSpace(sign) - 1)
   }
+
+  /// Returns the place before the space that ends at a position; the position itself if none does.
+  private func beforeSpace(_ position: Int) -> Int { position - (size(before: position, space) ?? 0) }
 
   /// Returns the end of a number with the sign at its digits: `50%`, `37°C`, `5€`.
   private func endWithSigns(_ end: Int) -> Int {

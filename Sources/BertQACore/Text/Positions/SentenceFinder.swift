@@ -216,12 +216,12 @@ extension SentenceFinder {
 
   /// True if the space between two words has a blank line or a line break that ends a sentence.
   func hasBoundary(in range: Range<Int>) -> Bool {
-    if hasBlankLine(in: range) { return true }
+    // Most spaces have none.
     let part = range.prefix(CallPoll.textInterval)
-    guard let lineBreak = part.first(where: { lineBreakSize(at: $0) > 0 }),
-      !isBeforeBlankLine(lineBreak, limit: range.upperBound)
-    else { return false }
-    return separatesLines(lineBreak, content: lineBreak, limit: text.count)
+    guard let lineBreak = part.first(where: { lineBreakSize(at: $0) > 0 }) else { return false }
+    if hasBlankLine(in: range) { return true }
+    return !isBeforeBlankLine(lineBreak, limit: range.upperBound)
+      && separatesLines(lineBreak, content: lineBreak, limit: text.count)
   }
 
   /// True if the text between two words has a blank line that ends a sentence. Only its first part is searched.

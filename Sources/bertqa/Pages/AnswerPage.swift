@@ -45,7 +45,8 @@ struct AnswerPage {
               + "<td class=\"faint\">\(HTMLText.escaped(file))</td></tr>\n"))
       }
     }
-    documents += "<section>\n<h2>\(HTMLText.escaped(file))</h2>\n<pre dir=\"auto\">"
+    // HTML ignores the line break after `<pre>`, but would also ignore one of the text.
+    documents += "<section>\n<h2>\(HTMLText.escaped(file))</h2>\n<pre dir=\"auto\">\n"
     documents += Mark.apply(marks, to: first.document)
     documents += "</pre>\n</section>\n"
   }
@@ -67,7 +68,7 @@ struct AnswerPage {
     pre { white-space: pre-wrap; overflow-wrap: anywhere; font: inherit; border-left: 3px solid var(--line);
       padding-left: 1rem; }
     mark { color: inherit; background: var(--mark); border-radius: .2rem; padding: 0 .1rem; }
-    mark:target { outline: 2px solid var(--accent); }
+    mark:has(:target) { outline: 2px solid var(--accent); }
     """
 
   /// A highlighted range. Ranges of several questions may overlap.
@@ -76,8 +77,8 @@ struct AnswerPage {
     var name: String
     var title: String
 
-    /// Returns the text with its marks. Each stretch with the same answers becomes one element, which carries
-    /// the names of the answers that begin there.
+    /// Returns the text with its marks. Each stretch with the same answers becomes one element, which contains an
+    /// empty element for each answer that begins there.
     static func apply(_ marks: [Mark], to text: UnsafeBufferPointer<UInt8>) -> String {
       let places = Set(marks.flatMap { [$0.range.start, $0.range.end] } + [0, text.count]).sorted()
       let ordered = marks.sorted { $0.range.start < $1.range.start }
@@ -86,10 +87,10 @@ struct AnswerPage {
       var output = ""
       for (start, end) in zip(places, places.dropFirst()) {
         open.removeAll { $0.range.end <= start }
-        var names: [String] = []
+        var targets = ""
         while next < ordered.endIndex, ordered[next].range.start <= start {
           open.append(ordered[next])
-          names.append(ordered[next].name)
+          targets += "<span id=\"\(ordered[next].name)\"></span>"
           next += 1
         }
         let part = HTMLText.escaped(text[start..<end])
@@ -98,9 +99,7 @@ struct AnswerPage {
           continue
         }
         let title = HTMLText.escaped(open.map(\.title).joined(separator: "; "))
-        // An element has one id; empty elements before it carry further ids.
-        output += names.dropFirst().map { "<span id=\"\($0)\"></span>" }.joined()
-        output += "<mark\(names.first.map { " id=\"\($0)\"" } ?? "") title=\"\(title)\">\(part)</mark>"
+        output += "<mark title=\"\(title)\">\(targets)\(part)</mark>"
       }
       return output
     }

@@ -63,6 +63,9 @@ struct TrainingPage {
   private static let margin = 150
   /// The maximum number of characters shown of a label; the title has all of it.
   private static let shownLabel = 18
+  /// The opacity of a cell with all texts of its row. The contrast of text on it is above 4.5:1 in both colour
+  /// schemes.
+  private static let darkest = 0.6
 
   /// Draws a row for each label and a column for each predicted label. Darker cells are a larger part of the
   /// row.
@@ -72,7 +75,7 @@ struct TrainingPage {
     var svg =
       "<svg viewBox=\"0 0 \(side + 80) \(side + 4)\" style=\"max-width: \(side + 80)px\" role=\"img\" "
     svg +=
-      "aria-label=\"Confusion matrix: rows are labels, columns what was predicted; the numbers are in the table below\">\n"
+      "aria-label=\"Confusion matrix: rows are labels, columns are predicted labels. The table below has precision and recall.\">\n"
     for (index, label) in labels.enumerated() {
       let middle = margin + index * cell + cell / 2
       let name = HTMLText.escaped(
@@ -102,16 +105,15 @@ struct TrainingPage {
     let kind = row == column ? "right" : "wrong"
     return "<g><title>\(HTMLText.escaped(names))</title>"
       + "<rect class=\"cell\" x=\"\(x)\" y=\"\(y)\" width=\"\(cell)\" height=\"\(cell)\"/>"
-      + "<rect class=\"\(kind)\" fill-opacity=\"\(decimal(part, digits: 3))\" x=\"\(x)\" y=\"\(y)\" "
+      + "<rect class=\"\(kind)\" fill-opacity=\"\(decimal(part * darkest, digits: 3))\" x=\"\(x)\" y=\"\(y)\" "
       + "width=\"\(cell)\" height=\"\(cell)\"/>"
-      + "<text class=\"\(part > 0.55 ? "full" : "count")\" x=\"\(x + cell / 2)\" y=\"\(y + cell / 2 + 4)\" "
+      + "<text x=\"\(x + cell / 2)\" y=\"\(y + cell / 2 + 4)\" "
       + "text-anchor=\"middle\">\(count)</text></g>\n"
   }
 
   private static let style = """
     svg { width: 100%; font: 12px system-ui, sans-serif; }
     svg text { fill: var(--text); }
-    svg text.full { fill: #fff; }
     svg .cell { fill: none; stroke: var(--line); }
     svg .right { fill: #1a6e3c; }
     svg .wrong { fill: #b3261e; }

@@ -35,6 +35,7 @@ class Page(html.parser.HTMLParser):
             self.marks.append([attributes.get("title"), ""])
         if tag not in VOID:
             self.open.append(tag)
+        self.begins_pre = tag == "pre"
         if tag == "pre":
             self.texts.setdefault("pre", []).append("")
 
@@ -46,7 +47,9 @@ class Page(html.parser.HTMLParser):
 
     def handle_data(self, data):
         if "pre" in self.open:
-            self.texts["pre"][-1] += data
+            # HTML ignores a line break right after <pre>.
+            self.texts["pre"][-1] += data.removeprefix("\n") if self.begins_pre else data
+            self.begins_pre = False
         if "mark" in self.open:
             self.marks[-1][1] += data
         self.texts.setdefault(self.open[-1] if self.open else "", []).append(
@@ -87,17 +90,21 @@ def test_overlapping_answers_of_several_questions(tmp_path):
     page = Page(page_file)
     assert page.texts["pre"] == [FOX.read_text()] and len(set(page.ids)) == len(page.ids)
     assert any(";" in title for title, _ in page.marks)
+    # Answers that begin together are targets in the same mark.
+    marks = re.findall(r"<mark [^>]*>((?:<span id=\S+></span>)*)", page.source)
+    assert sum(names.count("<span") for names in marks) == len(page.ids)
+    assert any(names.count("<span") > 1 for names in marks)
 
 
 def test_hostile_texts_names_and_questions(tmp_path):
     document = tmp_path / "<img src=x onerror=alert(1)>&.txt"
-    document.write_bytes(HOSTILE.encode() + b"\xff\xfe")
+    document.write_bytes(b"\n" + HOSTILE.encode() + b"\xff\xfe")
     page_file = tmp_path / "out.html"
     run("answer", "-q", '<script>alert("2")</script>' + WHO, "--force", "--html", page_file, document)
     page = Page(page_file)
     assert_stands_alone(page)
     shown = re.sub("[\x00\x07\ufffe]", "\ufffd", HOSTILE) + "\ufffd\ufffd"
-    assert page.texts["pre"] == [shown]
+    assert page.texts["pre"] == ["\n" + shown]
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe]", page.source)
 
 

@@ -25,10 +25,14 @@ let coreSettings: [SwiftSetting] =
 // checks what came of it.
 let hardened = ["relro", "now", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] }
 
+// Symbols of libc and of the Swift runtime that Sources/CBertQA/system/swift_runtime.c defines for the library.
+let replaced = [
+  "environ", "_swift_backtrace_isThunkFunction", "_swift_backtraceSettings", "_swift_stdlib_getScalarName",
+].flatMap { ["-Xlinker", "--wrap=\($0)"] }
+
 // The dynamic library carries its own Swift runtime, so that a host needs nothing but libc, and
 // exports only the names that include/bertqa.h declares. It is never unloaded (nodelete): its
-// thread pool outlives any dlclose(). The runtime does not see the host's environment
-// (Sources/CBertQA/system/environment.c).
+// thread pool outlives any dlclose().
 let selfContained: [LinkerSetting] = [
   .unsafeFlags(
     [
@@ -36,9 +40,7 @@ let selfContained: [LinkerSetting] = [
       "-Xlinker", "-soname=libbertqa.so.1",
       "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/libbertqa/exports.map",
       "-Xlinker", "-z", "-Xlinker", "nodelete",
-      "-Xlinker", "--wrap=environ",
-      "-Xlinker", "--gc-sections",
-    ] + hardened)
+    ] + hardened + replaced)
 ]
 
 let package = Package(

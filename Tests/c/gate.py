@@ -1,7 +1,8 @@
 """Checks the library's machine code: each function of the ABI, and each callback that it gives away, enters the gate of
 fork() before anything else (see BertQACore/Runtime/ForkGate.swift), or does nothing that Swift could have to make on
 first use. No value becomes text by reflection, which needs 50 KB of stack on first use: types in messages are
-CustomStringConvertible.
+CustomStringConvertible. No code asks for the names of characters, which the library lacks
+(Sources/CBertQA/system/swift_runtime.c).
 
 usage: gate.py LIBRARY FUNCTION...    the library with its local symbols, and the functions' names
 """
@@ -27,6 +28,7 @@ LAZY = re.compile(r"^\$s.*(W[zZlL]|M[DLaRr])$|^swift_|^__swift")
 REFLECTION = re.compile(
     r"^\$ss15_print_unlocked|^\$sSS(10describing|10reflecting)|^\$ss26DefaultStringInterpolationV06appendC0yyxlF$"
 )
+CHARACTER_NAMES = re.compile(r"^\$ss7UnicodeO6ScalarV10PropertiesV4nameSSSgvg|^_swift_stdlib_getScalarName")
 OWN = re.compile(r"10BertQACore|9libbertqa")
 
 Code = list[tuple[str, str]]
@@ -84,6 +86,11 @@ def main() -> int:
         f"{name} makes text by reflection"
         for name, code in all_code.items()
         if OWN.search(name) and any(REFLECTION.match(symbol) for _, symbol in code)
+    ]
+    faults += [
+        f"{name} asks for the name of a character"
+        for name, code in all_code.items()
+        if OWN.search(name) and any(CHARACTER_NAMES.match(symbol) for _, symbol in code)
     ]
     gated = sum(any(symbol == GATE for _, symbol in all_code[name]) for name in names)
     if not names or len(callbacks) != 2:

@@ -49,6 +49,10 @@ grep -vE "^($allowed)\$" "$out/needed" >&2 &&
   fail "the library needs more than libc, libm, libstdc++ and libgcc_s"
 readelf -d "$library" | grep -qE 'RPATH|RUNPATH' && fail "the library has a run path"
 nm -D "$library" | grep -i foundation >&2 && fail "Foundation is linked"
+# A library changes nothing of its host's process.
+changing='sigaction|signal|v?fork|clone|exec[a-z]*|posix_spawnp?|system|popen|setlocale|uselocale|setenv|putenv|unsetenv|clearenv|_?exit'
+nm -D --undefined-only "$library" | grep -wE "($changing)(@.*)?" >&2 &&
+  fail "the library can change signal handlers, the locale or the environment, start programs or exit"
 readelf -lW "$library" | grep -q 'GNU_STACK.*RWE' && fail "the stack is executable"
 
 cp "$library" "$out/stripped.so"

@@ -9,9 +9,9 @@ SWIFT_OPTIONS ?=
 PYTHON  ?= python3
 
 header  := include/bertqa.h
-number   = $(shell sed -n 's/^.define BERTQA_$(1) //p' $(header))
+number   = $(shell Scripts/version.sh $(1))
 abi     := $(call number,ABI_VERSION)
-version := $(call number,VERSION_MAJOR).$(call number,VERSION_MINOR).$(call number,VERSION_PATCH)
+version := $(call number)
 library := libbertqa.so.$(abi).$(call number,VERSION_MINOR).$(call number,VERSION_PATCH)
 
 # build/ stages everything in its installed layout; programs, tests and examples use it there.
@@ -92,7 +92,9 @@ test: setup-tools ## set up the requirements, build, then run test_parts
 	@Tests/skipped.sh
 
 setup: setup-tools ## install tools from Debian, and a venv with pinned packages
-	@Scripts/setup-venv.sh $(venv) $(PYTHON)
+	@Scripts/venv.sh $(venv) $(PYTHON) Tests/python/requirements.txt
+	@# Half a gigabyte, which is useful only with Java; its tests are skipped without it.
+	@! command -v java > /dev/null || Scripts/venv.sh $(venv) $(PYTHON) Tests/python/spark/requirements.txt
 
 setup-tools: # before a build too, where the compilers are missing
 	@Scripts/setup-tools.sh $(PYTHON)
@@ -222,18 +224,16 @@ accuracy: all ## EM and F1 on the files DATA=…; with EMBEDDING=DIR also int8 v
 bench_venv := .venv-bench
 compare = PYTHONPATH=Benchmarks:bindings/python $(bench_venv)/bin/python -m compare $(if $(DATA),--data $(firstword $(DATA)))
 
-$(bench_venv)/%.txt: Benchmarks/%.txt
-	test -x $(bench_venv)/bin/pip || $(PYTHON) -m venv $(bench_venv)
-	$(bench_venv)/bin/pip install -q --disable-pip-version-check -r $<
-	cp $< $@
-
-bench: all $(bench_venv)/requirements.txt ## compare with other engines, for long; installs torch
+bench: all ## compare with other engines, for long; installs torch
+	Scripts/venv.sh $(bench_venv) $(PYTHON) Benchmarks/requirements.txt
 	$(compare) --output Benchmarks/results
 
-bench-quick: all $(bench_venv)/requirements-quick.txt ## compare with ONNX Runtime: about a minute
+bench-quick: all ## compare with ONNX Runtime: about a minute
+	Scripts/venv.sh $(bench_venv) $(PYTHON) Benchmarks/requirements-quick.txt
 	$(compare) --quick --output build/bench/quick
 
-bench-sequence: all $(bench_venv)/requirements.txt ## compare one step of a recurrent model with PyTorch: a minute
+bench-sequence: all ## compare one step of a recurrent model with PyTorch: a minute
+	Scripts/venv.sh $(bench_venv) $(PYTHON) Benchmarks/requirements.txt
 	PYTHONPATH=Benchmarks:bindings/python $(bench_venv)/bin/python Benchmarks/sequence.py
 
 ##@ Make packages

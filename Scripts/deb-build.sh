@@ -9,8 +9,7 @@ control=$2
 output=$3
 shift 3
 here=$(dirname "$0")
-number() { sed -n "s/^#define BERTQA_$1 //p" "$here/../include/bertqa.h"; }
-version=$(number VERSION_MAJOR).$(number VERSION_MINOR).$(number VERSION_PATCH)
+version=$("$here/version.sh")
 case $("$here/architecture.sh" "$1") in
   x86_64) architecture=amd64 ;;
   aarch64) architecture=arm64 ;;
@@ -21,7 +20,7 @@ depends=$("$here/dependencies.sh" "$@")
 # on any file system.
 size=$(find "$root/usr" -type f -printf '%s\n' -o -printf '1\n' | awk '{ size += int(($1 + 1023) / 1024) } END { print size }')
 mkdir -p "$root/DEBIAN" "$output"
-sed -e "s/@VERSION@/$version/g" -e "s/@ABI@/$(number ABI_VERSION)/g" -e "s/@DEPENDS@/$depends/" \
+sed -e "s/@VERSION@/$version/g" -e "s/@ABI@/$("$here/version.sh" ABI_VERSION)/g" -e "s/@DEPENDS@/$depends/" \
   -e "s/@ARCHITECTURE@/$architecture/" -e "s/@SIZE@/$size/" -e "s/@SERVER@/${SERVER:-}/g" "$control" > "$root/DEBIAN/control"
 (cd "$root" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) > "$root/DEBIAN/md5sums"
 chmod -R u+rwX,go+rX,go-w "$root"

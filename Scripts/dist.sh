@@ -5,8 +5,7 @@
 set -eu
 output=$(realpath -m "$1")
 cd "$(dirname "$0")/.."
-number() { sed -n "s/^#define BERTQA_VERSION_$1 //p" include/bertqa.h; }
-name=libbertqa-$(number MAJOR).$(number MINOR).$(number PATCH)
+name=libbertqa-$(Scripts/version.sh)
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 trap 'exit 1' HUP INT TERM

@@ -8,9 +8,8 @@ stage=$(realpath "${BERTQA_PREFIX:-build}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
-number() { sed -n "s/^#define BERTQA_$1 //p" include/bertqa.h; }
-abi=$(number ABI_VERSION)
-version=$(number VERSION_MAJOR).$(number VERSION_MINOR).$(number VERSION_PATCH)
+abi=$(Scripts/version.sh ABI_VERSION)
+version=$(Scripts/version.sh)
 for header in bertqa.h bertqa_experimental.h; do
   cmp -s "include/$header" "$stage/include/$header" || {
     echo "$0: $stage was built from other sources, as its $header shows: build it again" >&2

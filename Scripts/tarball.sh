@@ -17,8 +17,8 @@ Scripts/install-binary.sh "$stage/lib/bertqa_sqlite.so" "$root/lib/bertqa_sqlite
 sed -i -e 's|^prefix=.*|prefix=${pcfiledir}/../..|' -e 's|^libdir=.*|libdir=${prefix}/lib|' "$root/lib/pkgconfig/bertqa.pc"
 depends=$(Scripts/dependencies.sh "$root/bin/bertqa" "$root"/lib/*.so)
 glibc=$(echo "$depends" | sed -n 's/.*libc6 (>= 2\.\([0-9]*\)).*/\1/p')
-sed -e "s/@VERSION@/$version/" -e "s/@MACHINE@/$machine/" -e "s/@GLIBC@/$glibc/" -e "s/@MAJOR@/$(number VERSION_MAJOR)/" \
-  -e "s/@MINOR@/$(number VERSION_MINOR)/" packaging/README.in > "$root/README"
+sed -e "s/@VERSION@/$version/" -e "s/@MACHINE@/$machine/" -e "s/@GLIBC@/$glibc/" -e "s/@MAJOR@/$(Scripts/version.sh VERSION_MAJOR)/" \
+  -e "s/@MINOR@/$(Scripts/version.sh VERSION_MINOR)/" packaging/README.in > "$root/README"
 cp LICENSE NOTICE "$root/"
 
 mkdir -p "$output"

@@ -4,11 +4,5 @@
 set -e
 cd "$(dirname "$0")/.."
 venv=.venv-hosts
-hosts=Tests/python/hosts/requirements.txt
-versions=Tests/python/requirements.txt
-if ! cat "$hosts" "$versions" | cmp -s - "$venv/installed.txt"; then
-  "$1" -m venv "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check -r "$hosts" -c "$versions"
-  cat "$hosts" "$versions" > "$venv/installed.txt"
-fi
-BERTQA_HOSTS=1 "$venv/bin/python" -m pytest -q -rs Tests/python/hosts
+Scripts/venv.sh $venv "$1" Tests/python/hosts/requirements.txt Tests/python/requirements.txt
+BERTQA_HOSTS=1 $venv/bin/python -m pytest -q -rs Tests/python/hosts

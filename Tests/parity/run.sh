@@ -6,10 +6,6 @@ set -e
 directory=$2
 cd "$(dirname "$0")/../.."
 venv=.venv-$(basename "$directory")
-if ! cmp -s "$directory/requirements.txt" "$venv/installed.txt"; then
-  "$1" -m venv "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check -r "$directory/requirements.txt"
-  cp "$directory/requirements.txt" "$venv/installed.txt"
-fi
+Scripts/venv.sh "$venv" "$1" "$directory/requirements.txt"
 PYTHONPATH=bindings/python BERTQA_LIBRARY="$BERTQA_PREFIX/lib/libbertqa.so.1" \
   "$venv/bin/python" -m pytest -q "$directory${3:+/$3}"

@@ -41,12 +41,8 @@ extension LinearHead {
 
   private static func numbers(of tensor: TensorView, count: Int) throws(BertQAError) -> [Float] {
     var numbers = try [Float](repeating: 0, count: count, nil)
-    numbers.withUnsafeMutableBufferPointer { buffer in
-      if let base = buffer.baseAddress { tensor.copyFloats(rows: 0..<tensor.rowCount, to: base) }
-    }
-    for number in numbers where !number.isFinite {
-      throw BertQAError(
-        .invalidModel, "\(tensor.file): tensor \(quoted(tensor.name)) has \(number), expected finite numbers")
+    try numbers.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
+      if let base = buffer.baseAddress { try tensor.copyFiniteFloats(rows: 0..<tensor.rowCount, to: base) }
     }
     return numbers
   }

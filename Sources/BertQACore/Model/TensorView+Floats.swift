@@ -33,6 +33,17 @@ extension TensorView {
     }
   }
 
+  /// Writes rows as `copyFloats` does. Throws if an element is not finite.
+  func copyFiniteFloats(
+    rows: Range<Int>, to output: UnsafeMutablePointer<Float>
+  ) throws(BertQAError) {
+    copyFloats(rows: rows, to: output)
+    for value in UnsafeBufferPointer(start: output, count: rows.count * rowWidth) where !value.isFinite {
+      throw BertQAError(
+        .invalidModel, "\(file): tensor \(quoted(name)) has \(value), expected finite numbers")
+    }
+  }
+
   /// The exact value of an IEEE half-precision number. A NaN keeps its payload.
   ///
   /// It uses integer operations and selects, so loops over it are vectorised on every CPU, and it does not

@@ -87,8 +87,7 @@ extension WordCountModel {
     let result = try GrowableBuffer<Float>(repeating: 0, count: labels * features)
     for label in 0..<labels {
       try monitor?.check()
-      matrix.copyFloats(rows: label..<label + 1, to: row.base)
-      try checkFinite(row, matrix)
+      try matrix.copyFiniteFloats(rows: label..<label + 1, to: row.base)
       for feature in 0..<features { result[feature * labels + label] = row[feature] }
     }
     return result
@@ -96,18 +95,8 @@ extension WordCountModel {
 
   private static func floats(of vector: TensorView) throws(BertQAError) -> GrowableBuffer<Float> {
     let result = try GrowableBuffer<Float>(repeating: 0, count: vector.rowCount)
-    vector.copyFloats(rows: 0..<vector.rowCount, to: result.base)
-    try checkFinite(result, vector)
+    try vector.copyFiniteFloats(rows: 0..<vector.rowCount, to: result.base)
     return result
-  }
-
-  private static func checkFinite(
-    _ values: borrowing GrowableBuffer<Float>, _ tensor: TensorView
-  ) throws(BertQAError) {
-    for value in values.elements where !value.isFinite {
-      throw BertQAError(
-        .invalidModel, "\(tensor.file): tensor \(quoted(tensor.name)) has \(value), expected finite numbers")
-    }
   }
 }
 

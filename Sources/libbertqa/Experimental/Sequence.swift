@@ -17,32 +17,37 @@ func sequenceOptions(
   return options
 }
 
-/// Reads a word or a text, the argument `name`, and predicts the next word if `prediction` is not NULL.
+/// What a call reads.
+private enum Reading { case word, text }
+
+/// Reads a word or a text, and predicts the next word if `prediction` is not NULL.
 private func read(
-  _ text: UnsafePointer<CChar>?, _ length: Int, _ name: StaticString, _ context: OpaquePointer?,
+  _ reading: Reading, _ text: UnsafePointer<CChar>?, _ length: Int, _ context: OpaquePointer?,
   _ state: OpaquePointer?, _ options: UnsafePointer<bertqa_sequence_options>?,
-  _ prediction: UnsafeMutablePointer<OpaquePointer?>?, _ next_state: UnsafeMutablePointer<OpaquePointer?>?,
-  predicting:
-    (Context, UnsafeBufferPointer<UInt8>, SequenceState?, SequenceOptions) throws(BertQAError) ->
-    (prediction: Prediction, state: SequenceState),
-  reading:
-    (Context, UnsafeBufferPointer<UInt8>, SequenceState?, SequenceOptions) throws(BertQAError) ->
-    SequenceState
+  _ prediction: UnsafeMutablePointer<OpaquePointer?>?, _ next_state: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
   prediction?.pointee = nil
   next_state?.pointee = nil
   return status { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try sequenceOptions(options)
-    let text = try textArgument(text, length, name)
+    let text = try textArgument(text, length, reading == .word ? "word" : "text")
     let state = SequenceState.borrowed(state)
     let next: SequenceState
     if let prediction {
-      let result = try predicting(context, text, state, options)
+      let result =
+        switch reading {
+        case .word: try context.predict(word: text, state: state, options: options)
+        case .text: try context.predict(after: text, state: state, options: options)
+        }
       prediction.pointee = try PredictionHandle(result.prediction).passed()
       next = result.state
     } else {
-      next = try reading(context, text, state, options)
+      next =
+        switch reading {
+        case .word: try context.read(word: text, state: state, options: options)
+        case .text: try context.read(text: text, state: state, options: options)
+        }
     }
     next_state?.pointee = next.passed()
   }
@@ -55,14 +60,7 @@ public func bertqa_sequence_predict(
   _ prediction: UnsafeMutablePointer<OpaquePointer?>?,
   _ next_state: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  read(
-    word, length, "word", context, state, options, prediction, next_state,
-    predicting: { (context, word, state, options) throws(BertQAError) in
-      try context.predict(word: word, state: state, options: options)
-    },
-    reading: { (context, word, state, options) throws(BertQAError) in
-      try context.read(word: word, state: state, options: options)
-    })
+  read(.word, word, length, context, state, options, prediction, next_state)
 }
 
 @_cdecl("bertqa_sequence_predict_text")
@@ -72,14 +70,7 @@ public func bertqa_sequence_predict_text(
   _ prediction: UnsafeMutablePointer<OpaquePointer?>?,
   _ next_state: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  read(
-    text, length, "text", context, state, options, prediction, next_state,
-    predicting: { (context, text, state, options) throws(BertQAError) in
-      try context.predict(after: text, state: state, options: options)
-    },
-    reading: { (context, text, state, options) throws(BertQAError) in
-      try context.read(text: text, state: state, options: options)
-    })
+  read(.text, text, length, context, state, options, prediction, next_state)
 }
 
 @_cdecl("bertqa_sequence_step")

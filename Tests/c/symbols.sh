@@ -58,7 +58,7 @@ readelf -lW "$library" | grep -q 'GNU_STACK.*RWE' && fail "the stack is executab
 cp "$library" "$out/stripped.so"
 strip "$out/stripped.so"
 size=$(wc -c < "$out/stripped.so")
-[ "$size" -le 11300000 ] || fail "$size bytes stripped are more than 11.3 MB"
+[ "$size" -le 10800000 ] || fail "$size bytes stripped are more than 10.8 MB"
 
 [ $status = 0 ] && echo "symbols: $(wc -l < "$out/declared") functions, $size bytes stripped"
 exit $status

@@ -233,14 +233,7 @@ static void head_forward(const Call *call, int64_t window, int64_t head, char *m
 int attention_forward(int threads, const uint16_t *qkv, const int32_t *offsets, int64_t windows,
                       int64_t tokens, int64_t heads, int64_t size, uint16_t *output,
                       float *logsums) {
-  const Call call = {.offsets = offsets,
-                     .windows = windows,
-                     .tokens = tokens,
-                     .heads = heads,
-                     .size = size,
-                     .qkv = qkv,
-                     .output = output,
-                     .logsums = logsums};
+  const Call call = {offsets, windows, tokens, heads, size, qkv, output, logsums, NULL, NULL};
   const int64_t most = rounded_up(longest(offsets, windows), 32);
   return each_head(threads, &call, most * size * 6 + most * ROWS * 6, head_forward);
 }
@@ -335,16 +328,8 @@ int attention_backward(int threads, const uint16_t *gradient, const uint16_t *qk
                        const uint16_t *output, const float *logsums, const int32_t *offsets,
                        int64_t windows, int64_t tokens, int64_t heads, int64_t size,
                        uint16_t *qkv_gradient) {
-  const Call call = {.offsets = offsets,
-                     .windows = windows,
-                     .tokens = tokens,
-                     .heads = heads,
-                     .size = size,
-                     .qkv = qkv,
-                     .output = (uint16_t *)output,
-                     .logsums = (float *)logsums,
-                     .gradient = gradient,
-                     .qkv_gradient = qkv_gradient};
+  const Call call = {offsets,          windows,  tokens,      heads, size, qkv, (uint16_t *)output,
+                     (float *)logsums, gradient, qkv_gradient};
   const int64_t most = rounded_up(longest(offsets, windows), 32);
   return each_head(threads, &call, most * size * 14 + most * ROWS * 10 + most * most * 4,
                    head_backward);

@@ -28,6 +28,7 @@ from common.averaging import floats, save
 from common.batches import token_batches
 from common.files import contexts
 from common.models import load_tokenizer
+from common.options import count, count_or_none, positive
 from common.schedule import learning_rate
 
 ACTIVATION_STEPS = 253
@@ -149,12 +150,12 @@ def main(argv=None):
     parser.add_argument("exact", metavar="HF_DIR")
     parser.add_argument("small", metavar="INT8_DIR")
     parser.add_argument("data", metavar="DATA")
-    parser.add_argument("--steps", type=int, default=200)
-    parser.add_argument("--learning-rate", type=float, default=3e-5)
+    parser.add_argument("--steps", type=count_or_none, default=200)
+    parser.add_argument("--learning-rate", type=positive, default=3e-5)
     parser.add_argument(
         "--vector-rate", type=float, default=10.0, help="biases and layer norms learn so many times as fast"
     )
-    parser.add_argument("--batch-tokens", type=int, default=4096)
+    parser.add_argument("--batch-tokens", type=count, default=4096)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args(argv)
     path = os.path.join(arguments.small, "model.safetensors")

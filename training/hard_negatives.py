@@ -10,6 +10,7 @@ import json
 import sys
 
 from common.files import whole
+from common.options import count
 from qa.examples import read_examples
 from qa.passages import Collection
 from qa.tools import tools
@@ -20,7 +21,7 @@ def main():
     parser.add_argument("data", nargs="+", help="questions: SQuAD's JSON, or JSON lines; also .xz")
     parser.add_argument("--embed", required=True, metavar="DIR", help="an embedding model")
     parser.add_argument("--out", required=True, metavar="FILE", help='JSON lines {"id", "passages"}')
-    parser.add_argument("--count", type=int, default=4, help="passages for each question")
+    parser.add_argument("--count", type=count, default=4, help="passages for each question")
     arguments = parser.parse_args()
     bertqa, _, _ = tools()
     examples = [example for path in arguments.data for example in read_examples(path)]

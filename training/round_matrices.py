@@ -19,12 +19,12 @@ import pathlib
 
 import numpy
 from safetensors import safe_open
-from safetensors.numpy import load_file
 from scipy.linalg import cholesky, inv
 from scipy.special import erf
 
-from common.averaging import floats, save
+from common.averaging import floats, load, save
 from common.files import contexts
+from common.options import count
 
 DAMPING = 0.01  # of the mean second moment, added to each: directions that hardly occur in the texts
 
@@ -34,7 +34,7 @@ class Weights:
 
     def __init__(self, directory):
         self.path = os.path.join(directory, "model.safetensors")
-        self.tensors = load_file(self.path)
+        self.tensors = load(self.path)
         self.prefix = "" if "embeddings.word_embeddings.weight" in self.tensors else "bert."
 
     def __getitem__(self, name):
@@ -155,7 +155,7 @@ def main():
     parser.add_argument("exact", type=pathlib.Path)
     parser.add_argument("small", type=pathlib.Path)
     parser.add_argument("data", type=pathlib.Path)
-    parser.add_argument("--texts", type=int, default=128)
+    parser.add_argument("--texts", type=count, default=128)
     arguments = parser.parse_args()
     config = json.loads((arguments.exact / "config.json").read_text())
     limit = json.loads((arguments.small / "config.json").read_text())["bertqa"].get("max_seq_length", 512)

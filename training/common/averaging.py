@@ -4,16 +4,34 @@ import os
 from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
-from safetensors.numpy import load_file, save_file
+from safetensors import deserialize
+from safetensors.numpy import save_file
 
 from .files import whole
 
 HEADS = ("qa_outputs.weight", "qa_outputs.bias", "classifier.weight", "classifier.bias")
 
 
+def load(path: str) -> Dict[str, np.ndarray]:
+    """The tensors of a file; those in BF16, which numpy lacks, as f32."""
+    tensors = {}
+    with open(path, "rb") as file:
+        views = deserialize(file.read())
+    for name, view in views:
+        kind = view["dtype"]
+        if kind == "BF16":
+            values = (np.frombuffer(view["data"], "<u2").astype("<u4") << 16).view("<f4")
+        else:
+            values = np.frombuffer(
+                view["data"], "?" if kind == "BOOL" else f"<{kind[0].lower()}{int(kind[1:]) // 8}"
+            )
+        tensors[name] = values.reshape(view["shape"])
+    return tensors
+
+
 def averaged(paths: Sequence[str]) -> Dict[str, np.ndarray]:
     """The mean of checkpoints with the same tensors, in f32. That of the late ones of a run is better than each."""
-    total = floats(load_file(paths[0]))
+    total = floats(load(paths[0]))
     for path in paths[1:]:
         _add(total, path, 1.0)
     return {name: value / np.float32(len(paths)) for name, value in total.items()}
@@ -45,7 +63,7 @@ def shares(mix: Sequence[str]) -> List[Tuple[str, float]]:
 
 
 def _add(total: Dict[str, np.ndarray], path: str, share: float) -> None:
-    tensors = floats(load_file(path))
+    tensors = floats(load(path))
     if set(total) != set(tensors):
         raise ValueError(f"{path}: other tensors than those that it is averaged with")
     for name, value in tensors.items():

@@ -1,12 +1,21 @@
 """Which windows are trained on in which step: every prefix of the order has the sources in the same proportions."""
 
+import math
 import random
 from typing import Dict, List, Sequence
 
 
 def source_weights(pairs: Sequence[str], sources: Sequence[str]) -> Dict[str, float]:
-    """{source: weight} of --weight SOURCE=W. SystemExit if one is not among `sources`."""
-    weights = {source: float(weight) for source, _, weight in (pair.rpartition("=") for pair in pairs)}
+    """{source: weight} of --weight SOURCE=W. SystemExit if that is something else, or a source is not among `sources`."""
+    weights = {}
+    for pair in pairs:
+        source, _, weight = pair.rpartition("=")
+        try:
+            weights[source] = float(weight)
+            if not 0 <= weights[source] < math.inf:
+                raise ValueError
+        except ValueError:
+            raise SystemExit(f"--weight: {pair} is not SOURCE=W") from None
     unknown = set(weights) - set(sources)
     if unknown:
         raise SystemExit(f"--weight: no such source: {', '.join(sorted(unknown))}")
@@ -32,6 +41,8 @@ def balanced_order(sources: Sequence[str], weights: Dict[str, float], passes: fl
             generator.shuffle(indices)
             drawn += indices
         keyed += [((place + generator.random()) / count, index) for place, index in enumerate(drawn[:count])]
+    if not keyed:
+        raise SystemExit("--passes and --weight leave nothing to read")
     keyed.sort()
     return [index for _, index in keyed]
 

@@ -7,23 +7,48 @@ import lzma
 import os
 import pathlib
 import re
-from typing import Iterator, List
+from typing import Any, Callable, Iterator, List
 
 
 def opened(path):
-    """The lines of a file in UTF-8; .xz is unpacked."""
-    return (lzma.open if str(path).endswith(".xz") else open)(path, "rt", encoding="utf-8")
+    """The lines of a file in UTF-8, which may begin with a byte order mark; .xz is unpacked."""
+    return (lzma.open if str(path).endswith(".xz") else open)(path, "rt", encoding="utf-8-sig")
 
 
-def records(path) -> Iterator[dict]:
-    """The objects of JSON lines, some of which may be blank."""
-    with opened(path) as lines:
-        yield from (json.loads(line) for line in lines if line.strip())
+@contextlib.contextmanager
+def errors_at(place):
+    """SystemExit that names the place of what cannot be read."""
+    try:
+        yield
+    except KeyError as error:
+        raise SystemExit(f"{place}: no {error}") from None
+    except (AttributeError, TypeError, ValueError) as error:
+        raise SystemExit(f"{place}: {error}") from None
+
+
+def records(path, made: Callable[[dict], Any] = dict) -> Iterator:
+    """What `made` makes of each object of JSON lines, some of which may be blank. SystemExit names the line of an error."""
+    with errors_at(path), opened(path) as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                with errors_at(f"{path}:{number}"):
+                    record = json.loads(line)
+                    if not isinstance(record, dict):
+                        raise ValueError("not an object")
+                    found = made(record)
+                yield found
+
+
+def texts_only(*values) -> None:
+    """ValueError if one is not a text."""
+    for value in values:
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} is not a text")
 
 
 def contexts(path) -> List[str]:
     """The different passages of JSON lines {"context", ...}, in their order."""
-    return list(dict.fromkeys(record["context"] for record in records(path)))
+    return list(dict.fromkeys(records(path, lambda record: record["context"])))
 
 
 def split_sentences(text: str) -> List[str]:

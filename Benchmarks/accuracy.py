@@ -4,7 +4,7 @@ usage: accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--isa I] [--limi
                    [--around MARKS] [--json FILE]
 
 DATA has one question a line: {"context", "question", "answers": [{"text"}, ...], "source"}; no answers mean that the
-question cannot be answered. EM and F1 are those of SQuAD 1.1: a span is always given, and only answerable questions
+question cannot be answered. SQuAD's JSON and the other forms of training/README.md are read, too. EM and F1 are those of SQuAD 1.1: a span is always given, and only answerable questions
 count. "F1 at own" and "at best" are those of SQuAD 2.0 over all questions: an empty answer where the gap is below a
 threshold, the model's own or the best one of that set. "kept" and "rejected" are the shares of the answerable questions
 that are answered at the model's own threshold, and of the unanswerable ones that are not. With --around, a true answer
@@ -21,6 +21,9 @@ import pathlib
 import re
 import string
 import sys
+
+# Where training/ reads questions.
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "training"))
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 PUNCTUATION = set(string.punctuation)
@@ -158,13 +161,15 @@ def percent(values):
 def records(path):
     """The records of a file of JSON lines, which may be compressed (.xz) and have blank lines."""
     opener = lzma.open if str(path).endswith(".xz") else open
-    with opener(path, "rt", encoding="utf-8") as file:
+    with opener(path, "rt", encoding="utf-8-sig") as file:
         yield from (json.loads(line) for line in file if line.strip())
 
 
 def read(path, limit=None):
-    """The questions of a file, one a line."""
-    return list(records(path))[:limit]
+    """The questions of a file."""
+    from qa.examples import read_questions
+
+    return read_questions(path)[:limit]
 
 
 def passages(path):
@@ -201,7 +206,6 @@ def main():
     files = [(path, read(path, arguments.limit)) for path in arguments.data]
     left_out = set()
     if arguments.keywords:
-        sys.path.append(str(pathlib.Path(__file__).parent.parent / "training"))
         from common.forms import FUNCTION_WORDS
 
         left_out = set(FUNCTION_WORDS)

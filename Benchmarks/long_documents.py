@@ -31,7 +31,7 @@ import re
 import time
 
 import long_texts
-from accuracy import mean, measurement, percent, read
+from accuracy import mean, measurement, percent, read, records
 
 # Characters of English text that one window adds: 384 tokens less the question and the 128 shared.
 WINDOW_CHARACTERS = 1100
@@ -202,10 +202,10 @@ def main():
     parser.add_argument("--json", help="write each question's numbers here, one a line")
     arguments = parser.parse_args()
 
-    questions = [question for path in arguments.data for question in read(path)]
+    named = "document" in next(records(arguments.data[0]), {})
+    questions = [question for path in arguments.data for question in (records if named else read)(path)]
     if arguments.json:
         open(arguments.json, "w", encoding="utf-8").close()
-    named = "document" in questions[0]
     titles = None
     with bertqa.Context(arguments.model, threads=arguments.threads) as context:
         own = context.info.no_answer_threshold

@@ -1,10 +1,9 @@
 """Sentences with their entities, and as token ids with a label each."""
 
 import collections
-import json
 from typing import List, Sequence, Tuple
 
-from common.files import opened
+from common.files import records, texts_only
 
 Entity = collections.namedtuple("Entity", "start end label")
 Entity.__doc__ = "A half-open range of code points and what it names."
@@ -20,30 +19,35 @@ IGNORED = -100
 def read_examples(path: str) -> List[Example]:
     """JSON lines {"text", "entities": [{"start", "end", "label"}], "source"}; also .xz.
 
-    Raises ValueError for a range outside its text and for entities that overlap.
+    SystemExit names the line of an error: also of a range outside its text, and of entities that overlap.
     """
-    result = []
-    with opened(path) as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            record = json.loads(line)
-            entities = sorted(Entity(e["start"], e["end"], e["label"]) for e in record["entities"])
-            end = 0
-            for entity in entities:
-                if not end <= entity.start < entity.end <= len(record["text"]):
-                    raise ValueError(f"{path}:{number}: {entity} is outside its text or overlaps another")
-                end = entity.end
-            result.append(Example(record["text"], entities, record.get("source", "")))
+    result = list(records(path, _example))
     if not result:
-        raise ValueError(f"{path}: no examples")
+        raise SystemExit(f"{path}: no examples")
     return result
+
+
+def _example(record: dict) -> Example:
+    text, source = record["text"], record.get("source") or ""
+    entities = sorted(Entity(e["start"], e["end"], e["label"]) for e in record["entities"])
+    texts_only(text, source, *(entity.label for entity in entities))
+    end = 0
+    for entity in entities:
+        if not end <= entity.start < entity.end <= len(text):
+            raise ValueError(f"{entity} is outside its text or overlaps another")
+        end = entity.end
+    return Example(text, entities, source)
 
 
 def label_names(examples: Sequence[Example]) -> List[str]:
     """O, then B- and I- of every label there is, by name (IOB2)."""
     kinds = sorted({entity.label for example in examples for entity in example.entities})
     return ["O", *(f"{tag}-{kind}" for kind in kinds for tag in "BI")]
+
+
+def label_names_of(config) -> List[str]:
+    """The names of a model's labels, by number."""
+    return [name for _, name in sorted(config.id2label.items())]
 
 
 def windows(

@@ -29,11 +29,11 @@ class Values:
         # "@name" and "#name" stay.
         self._marks = {tokenizer.token_to_id(mark) for mark in "@#"}
         self._values: Dict[str, List[List[int]]] = collections.defaultdict(list)
-        for record in records(path):
-            ids = tokenizer.encode(record["text"], add_special_tokens=False).ids
+        for label, text in records(path, lambda record: (record["label"], record["text"])):
+            ids = tokenizer.encode(text, add_special_tokens=False).ids
             if not ids:
-                raise SystemExit(f"--values: {path} has a value without word pieces: {record['text']!r}")
-            self._values[record["label"]].append(ids)
+                raise SystemExit(f"--values: {path} has a value without word pieces: {text!r}")
+            self._values[label].append(ids)
         unknown = {label for label in self._values if f"I-{label}" not in labels}
         if unknown:
             raise SystemExit(f"--values: {path} has other labels than --data: {', '.join(sorted(unknown))}")

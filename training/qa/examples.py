@@ -1,11 +1,12 @@
 """Questions from files: SQuAD's JSON, or JSON lines with one passage or one question a line; .xz is unpacked."""
 
 import collections
+import itertools
 import json
 from dataclasses import dataclass
-from typing import Iterator, List, Optional, Tuple
+from typing import Any, Callable, Iterator, List, Optional, Tuple
 
-from common.files import opened, records
+from common.files import errors_at, opened, records, texts_only
 
 ARTICLES = ("a ", "an ", "the ")
 
@@ -23,18 +24,38 @@ class Example:
 
 def read_examples(path: str, articles: bool = True) -> List[Example]:
     """Every question of a file. articles: see `with_article`."""
-    examples = []
-    for context, question, source in _questions(path):
-        answers = [] if question.get("is_impossible") else question["answers"]
-        answer = chosen_answer(context, answers, f"{path}: question {question.get('id')!r}")
+    numbers = itertools.count()
+
+    def made(question):
+        context, number = question["context"], next(numbers)
+        answer = chosen_answer(context, question["answers"], f"question {question.get('id')!r}")
         if answer is not None and articles:
             answer = with_article(context, answer)
-        examples.append(
-            Example(str(question.get("id", len(examples))), source, question["question"], context, answer)
-        )
-    if not examples:
-        raise ValueError(f"{path}: no questions")
-    return examples
+        source = question["source"] or path
+        return Example(str(question.get("id", number)), source, question["question"], context, answer)
+
+    return read_questions(path, made)
+
+
+def read_questions(path, made: Callable[[dict], Any] = dict) -> list:
+    """What `made` makes of each question of a file, with its "context", "source" ("" if it has none) and "answers", a list.
+
+    SystemExit names the line of an error.
+    """
+
+    def all_of(paragraph):
+        return [made(question) for question in _questions(paragraph)]
+
+    if str(path).removesuffix(".xz").endswith(".json"):
+        with errors_at(path), opened(path) as file:
+            articles = json.load(file)["data"]
+            found = [all_of(paragraph) for article in articles for paragraph in article["paragraphs"]]
+    else:
+        found = records(path, all_of)
+    questions = [*itertools.chain.from_iterable(found)]
+    if not questions:
+        raise SystemExit(f"{path}: no questions")
+    return questions
 
 
 def chosen_answer(context: str, answers: list, name: str) -> Optional[Tuple[int, int]]:
@@ -43,7 +64,7 @@ def chosen_answer(context: str, answers: list, name: str) -> Optional[Tuple[int,
         return None
     counts = collections.Counter((answer["answer_start"], answer["text"]) for answer in answers)
     start, text = max(counts, key=lambda answer: counts[answer])
-    if not text or context[start : start + len(text)] != text:
+    if not text or start < 0 or context[start : start + len(text)] != text:
         raise ValueError(f"{name}: the answer {text!r} is not at answer_start {start} of the passage")
     return start, start + len(text)
 
@@ -65,12 +86,12 @@ def with_article(context: str, answer: Tuple[int, int]) -> Tuple[int, int]:
     return answer
 
 
-def _questions(path: str) -> Iterator[Tuple[str, dict, str]]:
-    if path.removesuffix(".xz").endswith(".json"):
-        with opened(path) as file:
-            paragraphs = [part for article in json.load(file)["data"] for part in article["paragraphs"]]
-    else:
-        paragraphs = records(path)
-    for paragraph in paragraphs:
-        for question in paragraph.get("qas", [paragraph]):
-            yield paragraph["context"], question, question.get("source", paragraph.get("source", path))
+def _questions(paragraph: dict) -> Iterator[dict]:
+    """The questions about a passage, or the one that is with it."""
+    for question in paragraph.get("qas", [paragraph]):
+        answers = [] if question.get("is_impossible") else question["answers"]
+        if isinstance(answers, dict):  # of Hugging Face's data sets: a list for each member
+            answers = [dict(zip(answers, values)) for values in zip(*answers.values())]
+        source = question.get("source") or paragraph.get("source") or ""
+        texts_only(paragraph["context"], question["question"], source, *(answer["text"] for answer in answers))
+        yield {**question, "context": paragraph["context"], "source": source, "answers": answers}

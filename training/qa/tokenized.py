@@ -141,6 +141,11 @@ def tokenized(
         passage = passages[example.context]
         tokens = encoded[passage]
         answer = None if example.answer is None else token_range(tokens.offsets, example.answer)
+        if answer is None and example.answer is not None:
+            start, end = example.answer
+            raise SystemExit(
+                f"{example.source}: question {example.id!r}: the answer {example.context[start:end]!r} has no tokens"
+            )
         for part in parts(len(tokens.ids), answer, rooms[number], overlap):
             table.append((number, passage, part.first, part.count, part.start, part.end))
             sources.append(names.index(example.source))

@@ -67,7 +67,9 @@ def parts(context_length: int, answer: Optional[Tuple[int, int]], room: int, ove
     answer: its first and last token. A part that does not hold the whole answer has none.
     """
     if room <= overlap:
-        raise ValueError(f"windows leave {room} tokens for the passage, not more than the overlap of {overlap}")
+        raise SystemExit(
+            f"--max-length: windows leave {room} tokens for the passage, not more than the overlap of {overlap}"
+        )
     result = []
     first = 0
     while True:

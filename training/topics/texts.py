@@ -5,7 +5,7 @@ import pathlib
 import re
 from typing import Iterable, List
 
-from common.files import records, split_sentences
+from common.files import records, split_sentences, texts_only
 
 Text = collections.namedtuple("Text", "text label source")
 Passages = collections.namedtuple("Passages", "texts licences")
@@ -28,16 +28,26 @@ def cleaned(text: str) -> str:
 
 def read_topics(path: "pathlib.Path") -> List[Text]:
     """JSON lines of text, label and source."""
-    return [Text(cleaned(record["text"]), record["label"], record.get("source", "")) for record in records(path)]
+
+    def made(record):
+        text = Text(record["text"], record["label"], record.get("source") or "")
+        texts_only(*text)
+        return text._replace(text=cleaned(text.text))
+
+    return list(records(path, made))
 
 
 def read_passages(path: "pathlib.Path") -> Passages:
     """JSON lines {"context", ...}; each passage once. The first of its "qas" may name source and licence."""
-    licences = {}
-    for record in records(path):
+
+    def made(record):
         first = record["qas"][0] if record.get("qas") else {}
         known = ": ".join(first[name] for name in ("source", "license") if name in first)
-        licences.setdefault(record["context"][:PASSAGE_LENGTH], known or "of unknown source")
+        return record["context"][:PASSAGE_LENGTH], known or "of unknown source"
+
+    licences = {}
+    for passage, licence in records(path, made):
+        licences.setdefault(passage, licence)
     return Passages(list(licences), collections.Counter(licences.values()))
 
 

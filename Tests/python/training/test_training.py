@@ -36,11 +36,71 @@ def test_squad_json_and_both_forms_of_lines_are_read(tmp_path):
 def test_an_answer_that_is_not_in_its_place_is_refused(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"context": FOX, **question("7", "Who?", ("fox", 4))}))
-    with pytest.raises(ValueError, match="'7': the answer 'fox' is not at answer_start 4"):
+    with pytest.raises(SystemExit, match="a.jsonl:1: question '7': the answer 'fox' is not at answer_start 4"):
+        read_examples(str(path))
+    path.write_text(json.dumps({"context": FOX, **question("7", "Who?", ("dog.", -4))}))
+    with pytest.raises(SystemExit, match="not at answer_start -4"):
         read_examples(str(path))
     path.write_text("\n")
-    with pytest.raises(ValueError, match="no questions"):
+    with pytest.raises(SystemExit, match="no questions"):
         read_examples(str(path))
+
+
+def test_development_questions_are_read_in_the_same_forms(tmp_path):
+    whole = [
+        question("1", "Who?", ("fox", 16)),
+        question("2", "Why?", ("dog", 3), is_impossible=True),
+        question("3", "How?"),
+    ]
+    columns = [{**item, "answers": {"text": [a["text"] for a in item["answers"]], "answer_start": [16] * len(item["answers"])}}
+               for item in whole]  # fmt: skip
+    lines = {
+        "a.jsonl": [{**item, "context": FOX, "source": None} for item in whole],
+        "b.jsonl": [{"context": FOX, "qas": whole}],
+        "c.jsonl": [{**item, "context": FOX} for item in columns],
+        "d.json": [{"data": [{"paragraphs": [{"context": FOX, "qas": whole}]}]}],
+        "e.jsonl": [{"context": FOX, "id": item["id"], "question": item["question"], "is_impossible": True} for item in whole],
+    }  # fmt: skip
+    for name, records in lines.items():
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8-sig")
+        found = accuracy.read(path)
+        assert [len(q["answers"]) for q in found] == ([0, 0, 0] if name == "e.jsonl" else [1, 0, 0]), name
+        assert {(q["context"], q["source"]) for q in found} == {(FOX, "")} and found[0]["id"] == "1"
+        assert [(e.id, e.source) for e in read_examples(str(path))] == [(item["id"], str(path)) for item in whole]
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("{", "Expecting property name"),
+        ("[]", "not an object"),
+        ('{"question": "Who?", "answers": []}', "no 'context'"),
+        ('{"context": "A", "question": "Who?"}', "no 'answers'"),
+        ('{"context": "A", "question": null, "answers": []}', "None is not a text"),
+        ('{"context": "A", "question": "Who?", "answers": ["A"]}', "indices must be"),
+        ('{"context": "A", "question": "Who?", "answers": [{"text": 1}]}', "1 is not a text"),
+    ],
+)
+def test_a_bad_question_is_named_by_its_line(tmp_path, line, message):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"context": FOX, **question("1", "Who?")}) + f"\n\n{line}\n")
+    with pytest.raises(SystemExit, match=f"a.jsonl:3: .*{message}"):
+        accuracy.read(path)
+    path.write_bytes(b"\xff\n")
+    with pytest.raises(SystemExit, match="a.jsonl: .*can't decode"):
+        accuracy.read(path)
+
+
+def test_an_answer_without_tokens_is_refused():
+    pytest.importorskip("tokenizers")
+    from common.models import load_tokenizer
+    from qa.examples import Example
+    from qa.tokenized import tokenized
+
+    tokenizer = load_tokenizer(str(FIXTURES / "tiny-bert"))
+    with pytest.raises(SystemExit, match="foxes: question '1': the answer ' ' has no tokens"):
+        tokenized([Example("1", "foxes", "Who?", FOX, (3, 4))], tokenizer, 64, 8, [[]])
 
 
 def test_the_most_frequent_answer_is_chosen():
@@ -103,7 +163,7 @@ def test_parts_share_the_overlap_and_label_only_whole_answers():
     assert found == [Part(0, 8, 6, 7), Part(5, 8, 1, 2), Part(10, 8, -1, -1), Part(15, 5, -1, -1)]
     found = parts(20, (7, 9), room=8, overlap=3)
     assert [(part.start, part.end) for part in found] == [(-1, -1), (2, 4), (-1, -1), (-1, -1)]
-    with pytest.raises(ValueError, match="leave 8 tokens for the passage"):
+    with pytest.raises(SystemExit, match="leave 8 tokens for the passage"):
         parts(20, None, room=8, overlap=8)
 
 
@@ -122,17 +182,40 @@ def test_the_layout_is_that_of_the_template(name, separators, second_type):
     assert len(pair.ids) == pair.sequence_ids.count(0) + pair.sequence_ids.count(1) + layout.specials
 
 
-@pytest.mark.parametrize("name", ["tiny-bert", "tiny-roberta"])
+@pytest.mark.parametrize("name", ["tiny-bert", "tiny-roberta", "tiny-mpnet", "tiny-bert-cased"])
 def test_names_of_special_tokens_in_a_text_are_text(name):
     """As in the library; a [PAD] would end a window."""
     pytest.importorskip("tokenizers")
     import bertqa
     from common.models import load_tokenizer
 
-    text = "a [PAD] b [SEP] <pad> </s> c"
+    text = "a [PAD] b [SEP] <pad> </s> c The Fox"
     tokenizer = load_tokenizer(str(FIXTURES / name))
     with bertqa.Context(FIXTURES / name, tokenizer_only=True) as context:
         assert tokenizer.encode(text, add_special_tokens=False).ids == list(context.tokenize(text).ids)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"do_lower_case": False}, {"strip_accents": False}, {"do_lower_case": False, "strip_accents": True},
+     {"tokenize_chinese_chars": False}, {"do_lower_case": None, "cls_token": {"content": "[CLS]"}}],
+)  # fmt: skip
+def test_a_vocabulary_is_read_as_the_library_reads_it(tmp_path, settings):
+    pytest.importorskip("tokenizers")
+    import bertqa
+    from common.models import load_tokenizer
+
+    for name in "config.json", "model.safetensors":
+        (tmp_path / name).write_bytes((FIXTURES / "tiny-bert" / name).read_bytes())
+    pieces = (FIXTURES / "tiny-bert" / "vocab.txt").read_text().splitlines()
+    # In the places of pieces that the text does not have.
+    pieces[-6:] = ["\u00e4pfel", "apfel", "\u00c4pfel", "Apfel", "\u4e2d", "\u4e2d\u6587"]
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces) + "\n")
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    text = "\u00c4pfel, \u00e4pfel \u4e2d\u6587 the Fox"
+    with bertqa.Context(tmp_path, tokenizer_only=True) as context:
+        expected = list(context.tokenize(text).ids)
+    assert load_tokenizer(str(tmp_path)).encode(text, add_special_tokens=False).ids == expected
 
 
 # Order and batches
@@ -154,6 +237,32 @@ def test_weights_name_sources():
     assert source_weights(["forum=2.5", "a=b=1"], ["forum", "a=b", "wiki"]) == {"forum": 2.5, "a=b": 1.0}
     with pytest.raises(SystemExit, match="no such source: formu"):
         source_weights(["formu=2"], ["forum"])
+
+
+@pytest.mark.parametrize("weight", ["forum", "forum=much", "forum=-1", "forum=nan"])
+def test_weights_are_numbers(weight):
+    with pytest.raises(SystemExit, match=f"{weight} is not SOURCE=W"):
+        source_weights([weight], ["forum"])
+
+
+def test_nothing_to_read():
+    with pytest.raises(SystemExit, match="nothing to read"):
+        balanced_order(["forum"] * 3, {"forum": 0}, 1, seed=1)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--passes 0", "--snapshot-steps 0", "--average 0", "--log-steps -1", "--batch-tokens 0", "--learning-rate nan",
+     "--dropout 1", "--other-forms 2", "--temperature 0", "--windows 0", "--answerable-share 1", "--overlap -1"],
+)  # fmt: skip
+def test_options_have_limits(option, capsys):
+    pytest.importorskip("tokenizers")
+    import finetune_qa
+
+    with pytest.raises(SystemExit):
+        finetune_qa.parsed(["--data", "a", "--init", "b", "--state", "c", *option.split()])
+    name, value = option.split()
+    assert f"argument {name}: {value} is not " in capsys.readouterr().err
 
 
 def test_weights_and_passes():
@@ -262,6 +371,23 @@ def test_the_mean_of_checkpoints(tmp_path):
     assert (cooled["w"] == 2.5).all() and (cooled["qa_outputs.bias"] == 1.25).all()
     with pytest.raises(ValueError, match="c: other tensors"):
         averaged([paths[0], str(tmp_path / "c")])
+
+
+def test_bf16_is_read(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    pytest.importorskip("safetensors")
+    from common.averaging import averaged, load
+
+    values = numpy.array([[1, -2.5], [0, 1e38]], numpy.float32)
+    parts = (values.view("u4") >> 16).astype("u2").tobytes(), numpy.array([1, -1], "i8").tobytes()
+    header = {"b": {"dtype": "BF16", "shape": [2, 2], "data_offsets": [0, 8]},
+              "i": {"dtype": "I64", "shape": [2], "data_offsets": [8, 24]}}  # fmt: skip
+    header = json.dumps(header).encode()
+    (tmp_path / "a").write_bytes(len(header).to_bytes(8, "little") + header + b"".join(parts))
+    found = load(str(tmp_path / "a"))
+    assert found["i"].tolist() == [1, -1] and found["b"].dtype == numpy.float32
+    assert found["b"].tolist() == (values.view("u4") & 0xFFFF0000).view("f4").tolist()
+    assert (averaged([str(tmp_path / "a")] * 2)["b"] == found["b"]).all()
 
 
 def test_our_int8_form_is_averaged_by_its_values(tmp_path):

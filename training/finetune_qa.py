@@ -16,12 +16,14 @@ from common.batches import (
     balanced_order,
     interleaved,
     packed_batches,
+    padded_length,
     padding_share,
     source_weights,
     token_batches,
 )
 from common.files import digest, records
-from common.models import TOOL, check_replaceable
+from common.models import TOOL, check_length, check_replaceable, check_tool
+from common.options import count, count_or_none, dropout, positive, share
 from qa import balance, calibrate
 from qa.examples import read_examples
 from qa.tools import tools
@@ -33,9 +35,10 @@ def main():
     if arguments.out:
         # What fails for lack of it fails before the training.
         check_replaceable(arguments.out)
+        check_tool(arguments.bertqa)
         shares(arguments.mix)
         modules = tools()
-        sets = calibrate.read_sets(arguments.dev, arguments, modules[1])
+        sets = calibrate.read_sets(arguments.dev, arguments)
     if not arguments.export_only and not train(arguments):
         raise SystemExit("stopped: the same command goes on")
     if arguments.out:
@@ -52,22 +55,24 @@ def parsed(argv=None):
     )
     parser.add_argument("--out", metavar="DIR", help="the finished int8 model; needs --dev")
     parser.add_argument("--state", metavar="DIR", help="checkpoints and log; default: OUT-state")
-    parser.add_argument("--dev", nargs="*", default=[], help="questions to calibrate and score on, one a line")
-    parser.add_argument("--passes", type=float, default=1.0)
+    parser.add_argument("--dev", nargs="*", default=[], help="questions to calibrate and score on")
+    parser.add_argument("--passes", type=positive, default=1.0)
     parser.add_argument("--weight", nargs="*", default=[], metavar="SOURCE=W", help="read a source W times a pass")
     parser.add_argument("--deadline", type=utc, help="decay to 0 at this time, ISO, UTC, if it is before the end")
-    parser.add_argument("--learning-rate", type=float, default=5e-5)
-    parser.add_argument("--warmup-steps", type=int, default=100)
+    parser.add_argument("--learning-rate", type=positive, default=5e-5)
+    parser.add_argument("--warmup-steps", type=count_or_none, default=100)
     parser.add_argument(
-        "--floor", type=float, default=0.0, metavar="SHARE", help="of the learning rate, until the last tenth"
+        "--floor", type=share, default=0.0, metavar="SHARE", help="of the learning rate, until the last tenth"
     )
     parser.add_argument("--weight-decay", type=float, default=0.01)
-    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--dropout", type=dropout, default=0.1)
     parser.add_argument(
-        "--attention-dropout", type=float, default=0.0, help="above 0 is slower: no fused attention"
+        "--attention-dropout", type=dropout, default=0.0, help="above 0 is slower: no fused attention"
     )
-    parser.add_argument("--batch-tokens", type=int, default=6144)
-    parser.add_argument("--length-multiple", type=int, default=16, help="lengths are padded to a multiple of this")
+    parser.add_argument("--batch-tokens", type=count, default=6144)
+    parser.add_argument(
+        "--length-multiple", type=count, default=16, help="lengths are padded to a multiple of this"
+    )
     parser.add_argument(
         "--packed",
         action="store_true",
@@ -77,48 +82,48 @@ def parsed(argv=None):
         "--negatives", metavar="FILE", help="competing passages of each question, by hard_negatives.py"
     )
     parser.add_argument(
-        "--negatives-share", type=float, default=0.5, help="of the windows that are read beside competing ones"
+        "--negatives-share", type=share, default=0.5, help="of the windows that are read beside competing ones"
     )
-    parser.add_argument("--competing", type=int, default=1, help="how many competing windows beside one")
-    parser.add_argument("--max-length", type=int, default=384)
-    parser.add_argument("--overlap", type=int, default=128)
+    parser.add_argument("--competing", type=count, default=1, help="how many competing windows beside one")
+    parser.add_argument("--max-length", type=count, default=384)
+    parser.add_argument("--overlap", type=count_or_none, default=128)
     parser.add_argument("--keep-articles-out", action="store_true", help="labels as annotated, see examples.py")
     parser.add_argument(
         "--teacher", nargs="*", default=[], metavar="DIR",
         help="distil the mean of these models' logits; models with the same word pieces"
     )  # fmt: skip
     parser.add_argument(
-        "--other-marks", type=float, default=0.0, metavar="SHARE",
+        "--other-marks", type=share, default=0.0, metavar="SHARE",
         help="of the questions that are read without their question mark, or with one if they have none; teachers read "
         "them as they are"
     )  # fmt: skip
     parser.add_argument(
-        "--keywords", type=float, default=0.0, metavar="SHARE",
+        "--keywords", type=share, default=0.0, metavar="SHARE",
         help="of the questions that are read without function words; teachers read them as they are"
     )  # fmt: skip
     parser.add_argument(
-        "--other-forms", type=float, default=0.0, metavar="SHARE",
+        "--other-forms", type=share, default=0.0, metavar="SHARE",
         help="of the windows that are read without punctuation, or with marks before lines or around words; teachers read "
         "them as they are"
     )  # fmt: skip
-    parser.add_argument("--teacher-share", type=float, default=0.7)
-    parser.add_argument("--teacher-temperature", type=float, default=2.0)
+    parser.add_argument("--teacher-share", type=share, default=0.7)
+    parser.add_argument("--teacher-temperature", type=positive, default=2.0)
     parser.add_argument(
         "--adversarial", type=float, default=0.0, metavar="SIZE",
         help="read each batch twice, then with word embeddings moved by SIZE against the model",
     )  # fmt: skip
-    parser.add_argument("--snapshot-steps", type=int, default=100)
-    parser.add_argument("--average", type=int, default=5, help="how many of the last snapshots are averaged")
+    parser.add_argument("--snapshot-steps", type=count, default=100)
+    parser.add_argument("--average", type=count, default=5, help="how many of the last snapshots are averaged")
     parser.add_argument(
         "--mix", nargs="*", default=[], metavar="DIR=SHARE", help="average with these models' weights"
     )
     parser.add_argument("--checkpoint-seconds", type=float, default=600)
-    parser.add_argument("--log-steps", type=int, default=20)
+    parser.add_argument("--log-steps", type=count, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0, help="default: as torch finds")
     parser.add_argument("--cpu", action="store_true", help="not the GPU")
     parser.add_argument(
-        "--temperature", type=float, default=1.0, help="the output layer's weights are divided by it"
+        "--temperature", type=positive, default=1.0, help="the output layer's weights are divided by it"
     )
     parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: %(default)s")
     calibrate.add_options(parser)
@@ -153,6 +158,9 @@ def train(arguments) -> bool:
     weights = source_weights(arguments.weight, windows.sources)
     order = balanced_order(windows.sources, weights, arguments.passes, arguments.seed)
     read, places = as_students_read(windows, arguments)
+    longest = padded_length(int(max(windows.lengths.max(), read.lengths.max())), arguments.length_multiple)
+    for directory in (arguments.init, *arguments.teacher):
+        check_length(directory, longest)
     batches = batches_of(order, read, arguments)
     padding = 0.0
     if not arguments.packed:
@@ -223,16 +231,16 @@ def prepared(arguments):
     ]
     competing = [[] for _ in examples]
     if arguments.negatives:
-        lines = list(records(arguments.negatives))
+        lines = list(records(arguments.negatives, lambda line: (line["id"], line["passages"])))
         # Passages have the numbers that they have in the data that hard_negatives.py read.
         passages = len({example.context for example in examples})
-        ids = [line["id"] for line in lines]
-        last = max((number for line in lines for number in line["passages"]), default=-1)
+        ids = [id for id, _ in lines]
+        last = max((number for _, numbers in lines for number in numbers), default=-1)
         if ids != [example.id for example in examples] or last >= passages:
             raise SystemExit(
                 f"--negatives: {arguments.negatives} is not of the questions of --data, in their order"
             )
-        competing = [line["passages"] for line in lines]
+        competing = [numbers for _, numbers in lines]
     windows = tokenized(examples, tokenizer, arguments.max_length, arguments.overlap, competing)
     windows.save(path)
     return windows

@@ -11,8 +11,10 @@ import sys
 import tempfile
 
 from common.files import digest, whole
+from common.options import between, count, count_or_none, positive, share
 
 from . import calibration, chances
+from .examples import read_questions
 
 # The temperature is chosen on about so many answerable questions: each trial answers them all.
 TRIAL_QUESTIONS = 400
@@ -31,16 +33,14 @@ honest: the same with chances that were fitted to the other half of all rows eac
 
 
 def calibrate(directory, sets, options, tools) -> Calibrated:
-    """Calibrates the model in `directory` and writes its config.json.
+    """What the model in `directory` has to say in its config.json, which does not change.
 
     sets: [(name, questions)]. options: the program's (`add_options`). tools: the modules
     bertqa, accuracy and long_documents.
     """
     bertqa, accuracy, long_documents = tools
     questions = [question for _, part in sets for question in part]
-    if options.questions:
-        sets = [(name, sampled(part, options.questions, random.Random(1))) for name, part in sets]
-    sets = [(name, with_other_passages(part, random.Random(1))) for name, part in sets]
+    sets = asked_sets(sets, options)
     answerable = [question for question in questions if question["answers"]]
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -61,7 +61,8 @@ def calibrate(directory, sets, options, tools) -> Calibrated:
                 set_own(path, **members(0.0, SHARE_ALONE, temperature))
             with bertqa.Context(path, precision=options.precision) as context:
                 # Overlapping windows, whose raw scores the rise is for.
-                rows = accuracy.measured(context, part, doc_stride=128)
+                overlap = min(128, context.info.max_position_embeddings // 3)
+                rows = accuracy.measured(context, part, doc_stride=overlap)
             rows = [row._replace(probability=shared(row)) for row in rows]
             if kept:
                 write_rows(kept, rows)
@@ -101,23 +102,38 @@ def calibrate(directory, sets, options, tools) -> Calibrated:
         asked = [row for _, part in final for row in part if not row.source.endswith(PAIRED)]
         # Down, so that an answer whose gap is the threshold is kept.
         threshold = math.floor(100 * calibration.chosen_threshold(asked, options.max_loss)) / 100
-    set_own(directory, **members(threshold, found, temperature))
     mixed = iter(chances.cross_fitted(rows, rise, share))
     honest = [(name, [next(mixed) for _ in part]) for name, part in sets]
     long = {key: chances.with_chances(part, found) for key, part in long.items()}
     return Calibrated(threshold, found, temperature, share, final, honest, long)
 
 
-def read_sets(paths, options, accuracy) -> list:
+def read_sets(paths, options) -> list:
     """[(name, questions)] of files; SystemExit if `calibrate` cannot do with them."""
-    sets = [(os.path.basename(path).split(".")[0], accuracy.read(path)) for path in paths]
+    sets = [(os.path.basename(path).split(".")[0], read_questions(path)) for path in paths]
     if len({name for name, _ in sets}) < len(sets):
         raise SystemExit("--dev: two files have the same name, by which the tables tell them apart")
     if options.threshold is None and len({bool(question["answers"]) for _, part in sets for question in part}) < 2:
         raise SystemExit(
             "--dev: all questions have answers, or none has: set the --threshold, or add the other kind"
         )
+    asked = [question for _, part in asked_sets(sets, options) for question in part if question["context"].strip()]
+    answerable = sum(bool(question["answers"]) for question in asked)
+    if min(answerable, len(asked) - answerable) < 2:
+        raise SystemExit(
+            "--dev: probabilities need two questions with answers and two without, which may be questions that have "
+            "other passages of their source"
+        )
+    if options.long_questions and len({question["context"] for question in asked}) < 2:
+        raise SystemExit("--dev: all questions are about one passage: --long-questions 0, or add others")
     return sets
+
+
+def asked_sets(sets, options) -> list:
+    """The sets with the questions that are asked about a passage alone."""
+    if options.questions:
+        sets = [(name, sampled(part, options.questions, random.Random(1))) for name, part in sets]
+    return [(name, with_other_passages(part, random.Random(1))) for name, part in sets]
 
 
 def sampled(questions, count, generator) -> list:
@@ -160,6 +176,11 @@ def read_rows(path, kind) -> list:
 def write_rows(path, rows) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     replace(path, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def write_found(directory, found: Calibrated) -> None:
+    """Writes config.json with what `calibrate` found."""
+    set_own(directory, **members(found.threshold, found.chances, found.span_temperature))
 
 
 def members(threshold, found, temperature) -> dict:
@@ -210,19 +231,19 @@ def replace(path, text) -> None:
 def add_options(parser) -> None:
     """The options of calibration."""
     parser.add_argument("--threshold", type=float, help="of the gap, for one window; default: the best")
-    parser.add_argument("--max-loss", type=float, default=0.08, help="of any source's F1, by the threshold")
-    parser.add_argument("--answerable-share", type=float, metavar="P",
+    parser.add_argument("--max-loss", type=share, default=0.08, help="of any source's F1, by the threshold")
+    parser.add_argument("--answerable-share", type=between, metavar="P",
                         help="of the questions that probabilities suppose; default: as in --dev")  # fmt: skip
-    parser.add_argument("--span-temperature", type=float, help="of the softmax over spans; default: the best")
+    parser.add_argument("--span-temperature", type=positive, help="of the softmax over spans; default: the best")
     parser.add_argument("--rise", type=float, help="of the threshold with ln(windows); default: the best")
     parser.add_argument(
-        "--questions", type=int, metavar="N", help="of each source and kind, at random; default: all"
+        "--questions", type=count, metavar="N", help="of each source and kind, at random; default: all"
     )
-    parser.add_argument("--long-questions", type=int, default=60, metavar="N",
+    parser.add_argument("--long-questions", type=count_or_none, default=60, metavar="N",
                         help="of each kind, in documents of each size, to find the rise; 0: none")  # fmt: skip
-    parser.add_argument("--long-windows", type=int, default=1500, metavar="N",
+    parser.add_argument("--long-windows", type=count, default=1500, metavar="N",
                         help="so many windows of each kind and size at most")  # fmt: skip
-    parser.add_argument("--windows", type=int, nargs="+", default=[1, 10, 100], help="sizes of these documents")
+    parser.add_argument("--windows", type=count, nargs="+", default=[1, 10, 100], help="sizes of these documents")
     parser.add_argument("--precision", default="auto")
     parser.add_argument(
         "--rows", metavar="DIR", help="keep what the model says here; the same command goes on with it"

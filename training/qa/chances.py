@@ -89,7 +89,7 @@ def fitted(rows: Sequence, rise: float, share: float) -> Chances:
         weights_of(rows, share),
     )
     if slope <= 0:
-        raise ValueError("the gap does not tell answerable questions from others: nothing to calibrate")
+        raise SystemExit("--dev: the gap does not tell answerable questions from others: nothing to calibrate")
     return Chances(slope, -intercept / slope, rise)
 
 
@@ -126,8 +126,12 @@ def with_chances(rows: Sequence, chances: Chances) -> list:
 
 def cross_fitted(rows: Sequence, rise: float, share: float) -> list:
     """Rows with chances that were fitted to the other half of them each: what new questions may expect."""
-    halves = [rows[0::2], rows[1::2]]
-    first, second = (with_chances(halves[i], fitted(halves[1 - i], rise, share)) for i in (0, 1))
+    kinds = [[place for place, row in enumerate(rows) if row.answerable == kind] for kind in (True, False)]
+    # Every other row of a kind: a file may have the kinds in turn.
+    halves = [[place for kind in kinds for place in kind[first::2]] for first in (0, 1)]
     mixed = [None] * len(rows)
-    mixed[0::2], mixed[1::2] = first, second
+    for own, other in (halves, halves[::-1]):
+        found = fitted([rows[place] for place in other], rise, share)
+        for place, row in zip(own, with_chances([rows[place] for place in own], found)):
+            mixed[place] = row
     return mixed

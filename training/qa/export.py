@@ -28,6 +28,7 @@ def export(arguments, sets, modules) -> None:
     with replacing(arguments.out) as new:
         quantize(arguments.bertqa, source, new)
         found = calibrate.calibrate(new, sets, arguments, modules)
-        calibrate.set_own(source, **calibrate.members(found.threshold, found.chances, found.span_temperature))
+        for directory in new, source:
+            calibrate.write_found(directory, found)
         measured = {"int8": rows_of(new, "auto"), "f32": rows_of(source, "f32")}
         card.write(new, arguments, card.Facts(steps, arguments.temperature, found, measured), accuracy)

@@ -165,11 +165,17 @@ def test_calibrated_chances_have_little_error():
     assert calibration.calibration_error(*calibration.no_answer_calibration(mixed)) < 0.05
 
 
+def test_kinds_that_take_turns_are_in_both_halves():
+    rows = [row(gap, answerable=place % 2 == 0) for place, gap in enumerate([3, -2, 2, 0, 2, -1, 1, 1, 4, -3])]
+    honest = chances.cross_fitted(rows, 0.0, 0.5)
+    assert [(r.gap, r.answerable) for r in honest] == [(r.gap, r.answerable) for r in rows]
+
+
 def test_both_kinds_of_questions_are_needed():
     with pytest.raises(ValueError, match="one kind is missing"):
         chances.fitted([row(1), row(2)], 0.0, 0.5)
     backwards = [row(gap, answerable=gap < 0) for gap in range(-5, 5)]
-    with pytest.raises(ValueError, match="nothing to calibrate"):
+    with pytest.raises(SystemExit, match="nothing to calibrate"):
         chances.fitted(backwards, 0.0, 0.5)
 
 
@@ -283,6 +289,14 @@ def test_calibrating_a_model_that_is_there(tmp_path):
     _, fixed = calibrated_copy(tmp_path, "--rise", "0.5", "--answerable-share", "0.5")
     assert fixed["threshold_rise"] == 0.5 and fixed["calibration"]["midpoint"] > own["calibration"]["midpoint"]
     assert stored() == before and all(path.suffix == ".jsonl" for path in before)
+    # Without success, the model stays as it is.
+    before_config = (tmp_path / "model" / "config.json").read_bytes()
+    (tmp_path / "card" / "calibration.md").unlink()
+    (tmp_path / "card" / "calibration.md").mkdir()
+    with pytest.raises(subprocess.CalledProcessError):
+        calibrated_copy(tmp_path, "--rise", "0.7")
+    assert (tmp_path / "model" / "config.json").read_bytes() == before_config
+    (tmp_path / "card" / "calibration.md").rmdir()
     # Another model's are others.
     (tmp_path / "model" / "model.safetensors").write_bytes(weights + bytes(8))
     with pytest.raises(subprocess.CalledProcessError):
@@ -294,7 +308,10 @@ def test_sets_that_cannot_be_calibrated_on_are_refused(tmp_path):
     def written(name, *answers):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({"context": FOX, **question("1", "Who?", *answers)}) + "\n")
+        lines = [
+            json.dumps({"context": text, **question("1", "Who?", *answers)}) + "\n" for text in (FOX, FOX + FOX)
+        ]
+        path.write_text("".join(lines))
         return str(path)
 
     one, no, other = (
@@ -302,13 +319,26 @@ def test_sets_that_cannot_be_calibrated_on_are_refused(tmp_path):
         written("a/no.jsonl"),
         written("b/dev.jsonl", ("fox", 16)),
     )
-    options = argparse.Namespace(threshold=None)
-    assert [name for name, _ in calibrate.read_sets([one, no], options, accuracy)] == ["dev", "no"]
+    options = argparse.Namespace(threshold=None, questions=None, long_questions=60)
+    assert [name for name, _ in calibrate.read_sets([one, no], options)] == ["dev", "no"]
     with pytest.raises(SystemExit, match="two files have the same name"):
-        calibrate.read_sets([one, no, other], options, accuracy)
+        calibrate.read_sets([one, no, other], options)
     with pytest.raises(SystemExit, match="set the --threshold"):
-        calibrate.read_sets([one], options, accuracy)
-    assert calibrate.read_sets([one], argparse.Namespace(threshold=1.0), accuracy)
+        calibrate.read_sets([one], options)
+    options.threshold = 1.0
+    # Each question has the other's passage, too.
+    assert calibrate.read_sets([one], options)
+    with pytest.raises(SystemExit, match="two questions with answers and two without"):
+        calibrate.read_sets([no], options)
+    lines = [json.dumps({"context": FOX, **question("1", "Who?", *a)}) + "\n" for a in ([("fox", 16)], []) * 2]
+    (tmp_path / "one.jsonl").write_text("".join(lines))
+    with pytest.raises(SystemExit, match="about one passage"):
+        calibrate.read_sets([str(tmp_path / "one.jsonl")], options)
+    options.long_questions = 0
+    assert calibrate.read_sets([str(tmp_path / "one.jsonl")], options)
+    (tmp_path / "one.jsonl").write_text("".join(lines[:3]))
+    with pytest.raises(SystemExit, match="two questions with answers and two without"):
+        calibrate.read_sets([str(tmp_path / "one.jsonl")], options)
 
 
 def test_the_library_gives_the_fitted_chances(tmp_path):

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -16,13 +17,19 @@ from transformers import AutoModelForQuestionAnswering
 from common import attention, packed
 from common.adversarial import AdversarialEmbeddings
 from common.arithmetic import autocast
-from common.checkpoints import latest_checkpoint, remove_old_checkpoints
+from common.checkpoints import latest_checkpoint, remove_old_checkpoints, snapshots, step_of
 from common.dropout import use_byte_dropout
 from common.files import digest, whole
 from common.schedule import learning_rate, parameter_groups
 
 from .teacher import teacher_logits
 from .tokenized import packed as end_to_end
+
+# Settings on which the weights depend, besides those of which the windows and their order are made.
+LEARNING = (
+    "learning_rate", "warmup_steps", "floor", "weight_decay", "dropout", "attention_dropout", "packed", "teacher_share",
+    "teacher_temperature", "adversarial", "seed",
+)  # fmt: skip
 
 
 def load_model(directory: str, device: torch.device, dropout: float = 0.0, attention_dropout: float = 0.0):
@@ -96,6 +103,7 @@ class Run:
         self.arguments, self.windows, self.batches, self.multiple = arguments, windows, batches, multiple
         self.taught, self.places = taught, places
         self.directory = arguments.state
+        self.key = self._digest()
         self.device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
         torch.manual_seed(arguments.seed)
         self.model = load_model(arguments.init, self.device, arguments.dropout, arguments.attention_dropout)
@@ -132,14 +140,30 @@ class Run:
 
     def train(self) -> bool:
         """Returns True after the last batch or at the deadline, and False where SIGTERM came first."""
-        self._resume()
+        is_new = not self._resume()
         if self.arguments.teacher:
             used = np.concatenate([batch.ravel() for batch in self.batches])
             self.teacher = teacher_logits(self.arguments, self.taught, used, self.device, self._teacher)
             if self.places is not None:
                 self.teacher = self.teacher.at(self.places, self.windows)
             self.began = utc_now()
-        signal.signal(signal.SIGTERM, lambda *_: setattr(self, "stopped", True))
+        if is_new:
+            # From here on the snapshots are of this run.
+            self._save()
+        handler = signal.signal(signal.SIGTERM, lambda *_: setattr(self, "stopped", True))
+        try:
+            self._read_batches()
+            self._save()
+            if self.stopped:
+                return False
+            self._save_weights(os.path.join(self.directory, f"weights-{self.step:06d}.safetensors"))
+        finally:
+            # It ends what follows.
+            signal.signal(signal.SIGTERM, handler)
+        return True
+
+    def _read_batches(self) -> None:
+        """Trains until the last batch, the deadline, or SIGTERM."""
         self.model.train()
         saved = began = time.monotonic()
         before = self.seconds
@@ -163,11 +187,6 @@ class Run:
             if time.monotonic() - saved > self.arguments.checkpoint_seconds:
                 self._save()
                 saved = time.monotonic()
-        self._save()
-        if self.stopped and self.step < len(self.batches):
-            return False
-        self._save_weights(os.path.join(self.directory, f"weights-{self.step:06d}.safetensors"))
-        return True
 
     def _train_step(self, rate: float):
         """The loss before the step, a tensor."""
@@ -259,7 +278,7 @@ class Run:
             "progress": self.progress(),
             "seconds": self.seconds,
             "rng": torch.get_rng_state(),
-            "batches": self._batches_digest(),
+            "run": self.key,
         }
         if self.device.type == "cuda":
             state["cuda_rng"] = torch.cuda.get_rng_state()
@@ -267,16 +286,24 @@ class Run:
             torch.save(state, part)
         remove_old_checkpoints(self.directory, keep=2)
 
-    def _batches_digest(self) -> str:
-        return digest(*(batch.tobytes() for batch in self.batches))
+    def _digest(self) -> str:
+        """Of all that the weights depend on. A run with a --deadline depends on the time, too."""
+        arrays = (array.tobytes() for array in [*self.batches, *self.windows.arrays.values()])
+        models = (Path(directory) for directory in (self.arguments.init, *self.arguments.teacher))
+        return digest(*arrays, *models, *(getattr(self.arguments, name) for name in LEARNING))
 
-    def _resume(self) -> None:
+    def _resume(self) -> bool:
+        """Goes on at the last checkpoint. Returns False if there is none."""
         path = latest_checkpoint(self.directory)
         if path is None:
-            return
+            if snapshots(self.directory):
+                raise SystemExit(
+                    f"{self.directory} has weights of another run, and no checkpoint: choose another --state"
+                )
+            return False
         state = torch.load(path, map_location=self.device)
-        if state["batches"] != self._batches_digest():
-            raise SystemExit(f"{path} is of a run with other batches: its data, options or --seed were others")
+        if state.get("run") != self.key:
+            raise SystemExit(f"{path} is of another run: its data, models, options or --seed were others")
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.seconds = state["step"], state["seconds"]
@@ -285,4 +312,8 @@ class Run:
         torch.set_rng_state(state["rng"].cpu())
         if "cuda_rng" in state and self.device.type == "cuda":
             torch.cuda.set_rng_state(state["cuda_rng"].cpu())
+        for later in snapshots(self.directory):
+            if step_of(later) > self.step:
+                os.remove(later)
         print(f"resumed {path}", file=sys.stderr)
+        return True

@@ -26,11 +26,14 @@ def trainer_fixture(tmp_path):
             print(json.dumps({"context": text, "source": "foxes", **question(str(index), "Who jumps?", *answers)}),
                   file=file)  # fmt: skip
 
-    def train(state, *more, stop=None):
-        arguments = finetune_qa.parsed([
+    def arguments_of(state, *more):
+        return [
             "--data", str(data), "--init", str(FIXTURES / "tiny-bert"), "--state", str(tmp_path / state), "--cpu",
             "--batch-tokens", "256", "--max-length", "64", "--overlap", "8", "--learning-rate", "1e-3",
-            "--warmup-steps", "2", "--log-steps", "1", "--snapshot-steps", "2", *more])  # fmt: skip
+            "--warmup-steps", "2", "--log-steps", "1", "--snapshot-steps", "2", *more]  # fmt: skip
+
+    def train(state, *more, stop=None):
+        arguments = finetune_qa.parsed(arguments_of(state, *more))
         (tmp_path / state).mkdir(exist_ok=True)
         if stop is None:
             finetune_qa.train(arguments)
@@ -51,6 +54,7 @@ def trainer_fixture(tmp_path):
             training.Run._train_step = step
         return tmp_path / state
 
+    train.arguments = arguments_of
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield train, Windows

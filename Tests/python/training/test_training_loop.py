@@ -7,14 +7,16 @@ import math
 import os
 import shutil
 import signal
+import subprocess
 import sys
 
 import pytest
 
-import accuracy
 from common.checkpoints import latest_checkpoint, snapshots, step_of
 from conftest import FIXTURES
+from questions import question
 from runs import log, trainer_fixture  # noqa: F401
+from samples import FOX
 
 
 def test_a_stopped_run_goes_on_to_the_same_weights(trainer):
@@ -23,8 +25,14 @@ def test_a_stopped_run_goes_on_to_the_same_weights(trainer):
     train, _ = trainer
     whole, parts = train("whole", "--passes", "3"), train("parts", "--passes", "3", stop=3)
     assert log(parts)[-1]["step"] == 3
-    with pytest.raises(SystemExit, match="other batches"):
-        train("parts", "--passes", "3", "--seed", "2")
+    for other in (
+        ("--seed", "2"),
+        ("--learning-rate", "2e-3"),
+        ("--teacher", str(FIXTURES / "tiny-bert")),
+        ("--adversarial", "0.1"),
+    ):
+        with pytest.raises(SystemExit, match="of another run"):
+            train("parts", "--passes", "3", *other)
     train("parts", "--passes", "3")
     assert [line["loss"] for line in log(whole)] == [line["loss"] for line in log(parts)]
     last = snapshots(str(whole))[-1]
@@ -32,6 +40,64 @@ def test_a_stopped_run_goes_on_to_the_same_weights(trainer):
     assert all((ours[name] == theirs[name]).all() for name in ours)
     # The mean is of the same steps.
     assert [step_of(path) for path in snapshots(str(whole))] == [step_of(path) for path in snapshots(str(parts))]
+
+
+def test_a_killed_run_goes_on_to_the_same_weights(trainer, tmp_path):
+    """Without a chance to save: at the last checkpoint, and without the snapshots behind it."""
+    from safetensors.numpy import load_file
+
+    train, _ = trainer
+    whole = train("whole", "--passes", "3")
+    for checkpoint_seconds in "600", "0":
+        program = (
+            "import os, signal, sys\n"
+            "import finetune_qa\n"
+            "from qa import training\n"
+            "step = training.Run._train_step\n"
+            "def killed(self, rate):\n"
+            "    if self.step == 5: os.kill(os.getpid(), signal.SIGKILL)\n"
+            "    return step(self, rate)\n"
+            "training.Run._train_step = killed\n"
+            "finetune_qa.train(finetune_qa.parsed(sys.argv[1:]))\n"
+        )
+        state = tmp_path / f"killed-{checkpoint_seconds}"
+        state.mkdir()
+        arguments = train.arguments(state.name, "--passes", "3", "--checkpoint-seconds", checkpoint_seconds)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        run = subprocess.run(
+            [sys.executable, "-c", program, *arguments, "--threads", "1"], env=environment, capture_output=True
+        )
+        assert run.returncode == -signal.SIGKILL, run.stderr
+        assert step_of(snapshots(str(state))[-1]) == 4
+        assert step_of(latest_checkpoint(str(state))) == (0 if checkpoint_seconds == "600" else 5)
+        (state / "weights-000007.safetensors").write_bytes(b"")
+        train(state.name, "--passes", "3")
+        assert [step_of(path) for path in snapshots(str(state))] == [
+            step_of(path) for path in snapshots(str(whole))
+        ]
+        ours, theirs = (load_file(snapshots(str(directory))[-1]) for directory in (state, whole))
+        assert all((ours[name] == theirs[name]).all() for name in ours)
+
+
+def test_snapshots_of_another_run_are_refused(trainer):
+    train, _ = trainer
+    state = train("run")
+    for path in state.glob("checkpoint-*"):
+        path.unlink()
+    with pytest.raises(
+        SystemExit, match="run has weights of another run, and no checkpoint: choose another --state"
+    ):
+        train("run", "--learning-rate", "2e-3")
+
+
+def test_labels_that_change_are_another_run(trainer, tmp_path):
+    """The order of the windows is the same."""
+    train, _ = trainer
+    train("run", stop=2)
+    data = tmp_path / "data.jsonl"
+    data.write_text(data.read_text().replace('The quick brown fox"', 'The quick brown"'))
+    with pytest.raises(SystemExit, match="of another run"):
+        train("run")
 
 
 def test_only_a_run_that_ended_makes_the_model(trainer, tmp_path, monkeypatch):
@@ -57,12 +123,13 @@ def test_only_a_run_that_ended_makes_the_model(trainer, tmp_path, monkeypatch):
         return step(self, rate)
 
     monkeypatch.setattr(training.Run, "_train_step", interrupted)
-    # The model's windows are too short for the overlap of real ones.
-    measured = accuracy.measured
-    monkeypatch.setattr(accuracy, "measured", lambda context, part, **_: measured(context, part))
     handler = signal.getsignal(signal.SIGTERM)
     try:
         out.mkdir()
+        with pytest.raises(SystemExit, match="there is no program"):
+            monkeypatch.setattr(sys, "argv", [*arguments, "--bertqa", str(tmp_path / "bertqa")])
+            finetune_qa.main()
+        monkeypatch.setattr(sys, "argv", arguments)
         (out / "notes.txt").touch()
         with pytest.raises(SystemExit, match="is not a model"):
             finetune_qa.main()
@@ -70,6 +137,8 @@ def test_only_a_run_that_ended_makes_the_model(trainer, tmp_path, monkeypatch):
         (out / "config.json").write_text("{}")
         with pytest.raises(SystemExit, match="the same command goes on"):
             finetune_qa.main()
+        # Calibration and export can be stopped.
+        assert signal.getsignal(signal.SIGTERM) == handler
         assert step_of(latest_checkpoint(str(state))) == 31 and (out / "notes.txt").exists()
         monkeypatch.setattr(training.Run, "_train_step", step)
         finetune_qa.main()
@@ -219,6 +288,9 @@ def test_what_a_run_keeps_is_of_its_inputs(trainer, tmp_path):
     options = "--deadline", "2020-01-01T00:00", "--teacher", str(teacher)
 
     def kept(pattern):
+        # With other inputs it is another run.
+        for path in [*(tmp_path / "run").glob("checkpoint-*"), *(tmp_path / "run").glob("weights-*")]:
+            path.unlink()
         return set(train("run", *options).glob(pattern))
 
     windows, teachers = kept("windows-*"), kept("teacher-*")
@@ -269,6 +341,22 @@ def test_other_families_are_refused(trainer):
     train, _ = trainer
     with pytest.raises(SystemExit, match="tiny-deberta: a model of the family deberta-v2, not of albert, bert"):
         train("run", "--init", str(FIXTURES / "tiny-deberta"))
+
+
+@pytest.mark.parametrize("name", ["tiny-bert", "tiny-roberta", "tiny-mpnet"])
+def test_windows_that_are_too_long_for_the_model_are_refused(trainer, tmp_path, name):
+    from transformers import AutoConfig
+
+    train, _ = trainer
+    (tmp_path / "data.jsonl").write_text(json.dumps({"context": FOX * 30, **question("1", "Who jumps?")}) + "\n")
+    longest = AutoConfig.from_pretrained(FIXTURES / name).max_position_embeddings - (
+        0 if name == "tiny-bert" else 2
+    )
+    model = "--init", str(FIXTURES / name), "--length-multiple", "1"
+    losses = log(train("run", *model, "--max-length", str(longest)))
+    assert all(math.isfinite(line["loss"]) for line in losses)
+    with pytest.raises(SystemExit, match=f"has positions for {longest} tokens, and windows have {longest + 1}"):
+        train("longer", *model, "--max-length", str(longest + 1))
 
 
 def test_adversarial_embeddings_raise_the_loss_by_moves_of_one_size(trainer):

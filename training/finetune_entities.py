@@ -10,17 +10,20 @@ import random
 import sys
 
 from common.averaging import mixed, shares
-from common.batches import balanced_order, padding_share, source_weights, token_batches
+from common.batches import balanced_order, padded_length, padding_share, source_weights, token_batches
 from common.models import (
     TOOL,
     architecture,
+    check_length,
     check_replaceable,
+    check_tool,
     frame,
     load_tokenizer,
     quantize,
     replacing,
     write_model,
 )
+from common.options import count, count_or_none, dropout, limited, positive, share
 from entities.examples import Example, label_names, read_examples, windows
 from entities.forms import other_forms
 from entities.passages import sentences
@@ -33,6 +36,7 @@ WINDOW = 48
 def main():
     arguments = parsed()
     check_replaceable(arguments.out)
+    check_tool(arguments.bertqa)
     shares(arguments.mix)
     os.makedirs(arguments.state, exist_ok=True)
     examples = [example for path in arguments.data for example in read_examples(path)]
@@ -49,6 +53,7 @@ def main():
     device = device_of(arguments)
     read, sources = read_windows(arguments, examples, labels, tokenizer, device)
     lengths = [len(window.ids) for window in read]
+    check_length(arguments.init, padded_length(max(lengths), LENGTH_MULTIPLE))
     order = balanced_order(sources, weights, arguments.passes, arguments.seed)
     batches = token_batches(order, lengths, arguments.batch_tokens, LENGTH_MULTIPLE, arguments.seed)
     padding = 100 * padding_share(batches, lengths, LENGTH_MULTIPLE)
@@ -100,15 +105,17 @@ def parsed(argv=None):
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="the finished int8 model")
     parser.add_argument("--state", metavar="DIR", help="snapshots and the F16 model; default: OUT-state")
-    parser.add_argument("--passes", type=float, default=6.0)
+    parser.add_argument("--passes", type=positive, default=6.0)
     parser.add_argument("--weight", nargs="*", default=[], metavar="SOURCE=W", help="read a source W times a pass")
-    parser.add_argument("--learning-rate", type=float, default=1e-4)
-    parser.add_argument("--warmup-steps", type=int, default=50)
+    parser.add_argument("--learning-rate", type=positive, default=1e-4)
+    parser.add_argument("--warmup-steps", type=count_or_none, default=50)
     parser.add_argument("--weight-decay", type=float, default=0.01)
-    parser.add_argument("--dropout", type=float, default=0.1)
-    parser.add_argument("--batch-tokens", type=int, default=2048)
-    parser.add_argument("--max-length", type=int, default=256)
-    parser.add_argument("--average", type=int, default=5, help="how many snapshots of the last third are averaged")
+    parser.add_argument("--dropout", type=dropout, default=0.1)
+    parser.add_argument("--batch-tokens", type=count, default=2048)
+    parser.add_argument("--max-length", type=limited(int, lambda value: value > 2, "3 or more"), default=256)
+    parser.add_argument(
+        "--average", type=count, default=5, help="how many snapshots of the last third are averaged"
+    )
     parser.add_argument(
         "--mix",
         nargs="*",
@@ -120,14 +127,14 @@ def parsed(argv=None):
         "--teacher", nargs="*", default=[], metavar="DIR",
         help="learn also the mean of these models' probabilities; models with the same word pieces and labels",
     )  # fmt: skip
-    parser.add_argument("--teacher-share", type=float, default=0.7, help="of the loss")
+    parser.add_argument("--teacher-share", type=share, default=0.7, help="of the loss")
     parser.add_argument(
         "--values", metavar="FILE",
         help='with --teacher: JSON lines {"label", "text"}, such as names of many countries; each text with entities of '
         "these labels is read once more with random ones of these in their places"
     )  # fmt: skip
     parser.add_argument(
-        "--other-forms", type=float, default=0.0, metavar="SHARE",
+        "--other-forms", type=share, default=0.0, metavar="SHARE",
         help="of the texts that are read without punctuation, or with marks before lines or around words; teachers read "
         "them as they are"
     )  # fmt: skip
@@ -135,8 +142,8 @@ def parsed(argv=None):
         "--passages", nargs="*", default=[], metavar="FILE",
         help="with --teacher: questions' passages, as finetune_qa.py reads them, whose sentences are read, too",
     )  # fmt: skip
-    parser.add_argument("--sentences", type=int, default=50000, help="how many of them")
-    parser.add_argument("--log-steps", type=int, default=50)
+    parser.add_argument("--sentences", type=count, default=50000, help="how many of them")
+    parser.add_argument("--log-steps", type=count, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0, help="default: as torch finds")
     parser.add_argument("--cpu", action="store_true", help="not the GPU")

@@ -11,7 +11,7 @@ from common import attention
 from common.arithmetic import autocast
 from common.models import frame, ids_in, load_tokenizer, translated
 
-from .examples import Window
+from .examples import Window, label_names_of
 
 BATCH = 256
 
@@ -31,7 +31,7 @@ def teacher_probabilities(
             directory, dtype=torch.float32, attn_implementation=attention.implementation(device, directory)
         )
         model = model.to(device).eval()
-        if [label for _, label in sorted(model.config.id2label.items())] != list(labels):
+        if label_names_of(model.config) != list(labels):
             raise SystemExit(f"--teacher: {directory} has other labels than --data: {', '.join(labels)}")
         for first in range(0, len(order), BATCH):
             batch = order[first : first + BATCH]

@@ -7,7 +7,7 @@ from typing import Dict, List, Sequence
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from transformers import AutoModelForTokenClassification
+from transformers import AutoConfig, AutoModelForTokenClassification
 
 from common import attention
 from common.arithmetic import autocast
@@ -16,7 +16,7 @@ from common.batches import padded_length
 from common.dropout import use_byte_dropout
 from common.schedule import learning_rate, parameter_groups
 
-from .examples import IGNORED, Window
+from .examples import IGNORED, Window, label_names_of
 
 LENGTH_MULTIPLE = 8
 
@@ -33,14 +33,7 @@ def trained(
     arguments, windows: Sequence[Window], batches: List[List[int]], labels: List[str], device: torch.device
 ) -> Dict[str, np.ndarray]:
     """Weights in f32: the mean of the snapshots of the last third of the run."""
-    model = AutoModelForTokenClassification.from_pretrained(
-        arguments.init,
-        dtype=torch.float32,
-        num_labels=len(labels),
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        attn_implementation=attention.implementation(device, arguments.init),
-    ).to(device)
+    model = load_model(arguments.init, labels, device)
     use_byte_dropout(model, arguments.dropout)
     optimizer = torch.optim.AdamW(parameter_groups(model, arguments.weight_decay), lr=0.0, eps=1e-6)
     model.train()
@@ -79,6 +72,30 @@ def trained(
                 {name: value.cpu().contiguous() for name, value in model.state_dict().items()}, snapshots[-1]
             )
     return averaged(snapshots[-arguments.average :])
+
+
+def load_model(directory: str, labels: Sequence[str], device: torch.device):
+    """A model without dropout. Its output layer is new if that in `directory` is of other labels, or not there."""
+    model, loading = AutoModelForTokenClassification.from_pretrained(
+        directory,
+        dtype=torch.float32,
+        num_labels=len(labels),
+        ignore_mismatched_sizes=True,
+        output_loading_info=True,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        attn_implementation=attention.implementation(device, directory),
+    )
+    if "classifier.weight" not in loading["missing_keys"] and list(labels) != label_names_of(
+        AutoConfig.from_pretrained(directory)
+    ):
+        print(
+            f"{directory}: has other labels than --data; its output layer is replaced by a new one",
+            file=sys.stderr,
+        )
+        torch.nn.init.normal_(model.classifier.weight, std=model.config.initializer_range)
+        torch.nn.init.zeros_(model.classifier.bias)
+    return model.to(device)
 
 
 def cross_entropy(logits, targets):

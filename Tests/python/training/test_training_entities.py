@@ -34,9 +34,17 @@ def test_examples_are_read_and_bad_ranges_refused(tmp_path):
     assert [tuple(e) for e in first.entities] == [(0, 9, "person"), (18, 22, "place")]
     assert second.entities == [] and label_names([first]) == ["O", "B-person", "I-person", "B-place", "I-place"]
     for bad in record((0, 9, "a"), (5, 12, "b")), record((20, 40, "a")), record((3, 3, "a")):
-        with pytest.raises(ValueError, match="a.jsonl:1: "):
+        with pytest.raises(SystemExit, match="a.jsonl:1: "):
             read_examples(written(tmp_path / "a.jsonl", bad))
-    with pytest.raises(ValueError, match="no examples"):
+    for bad, message in (
+        ({"text": TEXT}, "no 'entities'"),
+        (record((0, 9, None)), "None is not a text"),
+        ({**record(), "text": 1}, "1 is not a text"),
+        (record(("0", 9, "a")), "not supported between"),
+    ):
+        with pytest.raises(SystemExit, match=f"a.jsonl:2: .*{message}"):
+            read_examples(written(tmp_path / "a.jsonl", record(), bad))
+    with pytest.raises(SystemExit, match="no examples"):
         read_examples(written(tmp_path / "b.jsonl"))
 
 
@@ -231,6 +239,34 @@ def test_entities_between_marks():
     )
     assert example.text == "And <b>Anna Berg* of it flew to <b>Oslo*."
     assert [example.text[e.start : e.end] for e in example.entities] == ["Anna Berg", "Oslo"]
+
+
+@pytest.mark.parametrize(
+    "labels", [["O", "B-a", "I-a"], ["O", *(f"{tag}-{kind}" for kind in "abc" for tag in "BI")]]
+)
+def test_a_model_of_other_labels_gets_a_new_output_layer(labels, capsys):
+    """Also where it has as many."""
+    torch = pytest.importorskip("torch", reason="training/requirements.txt is not installed: no torch")
+    pytest.importorskip("transformers", reason="training/requirements.txt is not installed: no transformers")
+    from transformers import AutoModelForTokenClassification
+
+    from entities.training import load_model
+
+    directory = str(FIXTURES / "tiny-bert-entities")
+    before = AutoModelForTokenClassification.from_pretrained(directory)
+    model = load_model(directory, labels, torch.device("cpu"))
+    assert model.classifier.weight.shape[0] == len(labels) and "has other labels" in capsys.readouterr().err
+    assert model.classifier.weight.shape != before.classifier.weight.shape or not torch.equal(
+        model.classifier.weight, before.classifier.weight
+    )
+    assert torch.equal(
+        model.base_model.embeddings.word_embeddings.weight, before.base_model.embeddings.word_embeddings.weight
+    )
+    names = [before.config.id2label[number] for number in range(7)]
+    kept = load_model(directory, names, torch.device("cpu"))
+    assert (
+        torch.equal(kept.classifier.weight, before.classifier.weight) and "labels" not in capsys.readouterr().err
+    )
 
 
 def test_a_run_with_a_teacher(tmp_path, monkeypatch, request):

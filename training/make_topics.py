@@ -5,6 +5,7 @@ training/README.md explains the recipe, the model's card how its settings were c
 """
 
 import argparse
+import collections
 import os
 
 import numpy as np
@@ -13,7 +14,7 @@ from qa.calibration import calibration_error
 from topics.calibration import even_weights, fitted, probabilities
 from topics.export import write_model
 from topics.student import ALPHA, MAX_FRACTION, MIN_DOCUMENTS, PRIOR, Student
-from topics.teacher import Teacher, vectors
+from topics.teacher import OTHER, Teacher, vectors
 from topics.texts import (
     MIN_WORD_LENGTH,
     PASSAGE_LENGTH,
@@ -91,6 +92,20 @@ class Recipe:
         return tuple(np.concatenate(part) for part in zip(*parts))
 
 
+def check(topics, passages):
+    """SystemExit if they do not suffice for a model of all sources but each one."""
+    sources = collections.defaultdict(set)
+    for text in topics:
+        sources[text.label].add(text.source)
+    alone = sorted(label for label, found in sources.items() if len(found) == 1)
+    if alone:
+        raise SystemExit(f"--topics: a label needs texts of two sources: {', '.join(alone)}")
+    if len(sources) < 2 or OTHER in sources:
+        raise SystemExit(f'--topics: two labels are needed, and "{OTHER}" may not be one')
+    if set(passages) <= {text.text[:PASSAGE_LENGTH] for text in topics}:
+        raise SystemExit("--passages: passages are needed that are not texts of --topics")
+
+
 def fitted_to(predictions):
     """The temperature for several sources' predictions, each source weighing the same."""
     weights = np.concatenate([w / w.sum() for w in (even_weights(p[2], p[3]) for p in predictions)])
@@ -133,6 +148,7 @@ def main():
     os.makedirs(arguments.state, exist_ok=True)
     topics = read_topics(arguments.topics)
     passages, licences = read_passages(arguments.passages)
+    check(topics, passages)
     for licence, count in sorted(licences.items()):
         print(f"{count} passages, {licence}")
     with bertqa.Context(arguments.embedding, task="embed") as context:
@@ -151,6 +167,8 @@ def main():
         "max_document_fraction": MAX_FRACTION,
     }
     features = [recipe.words[index] for index in student.features]
+    if not features:
+        raise SystemExit(f"no word is in {MIN_DOCUMENTS} texts and in at most {100 * MAX_FRACTION:.0f} % of them")
     write_model(
         arguments.out,
         features,

@@ -121,3 +121,19 @@ def test_texts(tmp_path):
     places = {text.text: place for text, place in zip(parts, [0, 1, 2, 90, 200, 201])}
     assert [len(d.text) for d in texts.documents(parts, places, 1500)] == [1802]
     assert len(texts.documents(parts, {}, 1500)) == 2
+
+
+@pytest.mark.parametrize(
+    "labels, passages, message",
+    [
+        ((("cook", "a"), ("cook", "b"), ("sail", "b")), ["other"], "two sources: sail"),
+        ((("cook", ""), ("sail", "")), ["other"], "two sources: cook, sail"),
+        ((("cook", "a"), ("cook", "b")), ["other"], "two labels"),
+        ([(label, source) for label in ("cook", "other") for source in "ab"], ["other"], '"other" may not be one'),
+        ([(label, source) for label in ("cook", "sail") for source in "ab"], ["text"], "not texts of --topics"),
+        ([], [], "two labels"),
+    ],
+)
+def test_what_no_model_can_be_made_of_is_refused(labels, passages, message):
+    with pytest.raises(SystemExit, match=message):
+        make_topics.check([texts.Text("text", *label) for label in labels], passages)

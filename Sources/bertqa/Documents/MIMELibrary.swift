@@ -154,7 +154,8 @@ struct MIMELibrary {
       return .multipart(isAlternative: isType(type, "multipart", "alternative") != 0)
     }
     guard isInstance(object, types.textPart) != 0 else {
-      return isType(type, "application", "octet-stream") != 0 ? .unknown : .other
+      let names: [String] = ["octet-stream", "json", "xml"]
+      return names.contains { isType(type, "application", $0) != 0 } ? .unknown : .other
     }
     if isType(type, "text", "plain") != 0 { return .plain }
     if isType(type, "text", "css") != 0 { return .other }

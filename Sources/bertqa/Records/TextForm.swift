@@ -83,6 +83,7 @@ enum TextForm {
     ("PAR1\u{15}", "a Parquet file: \(columns)"),
     ("ARROW1\0", "an Arrow file: \(columns)"),
     ("Obj\u{1}", "an Avro file: write its rows as JSON lines or CSV first"),
+    ("\u{1}\u{1}\u{1}\u{1}\n", "mail in MMDF format: make an mbox file of it, with \"sed '/\\x01/d'\""),
     ("\u{7F}ELF", "a program or library"),
   ]
 

@@ -1,12 +1,14 @@
 """`bertqa index`: pages, mail, records, encodings and converters."""
 
 import binascii
+import contextlib
 import csv
 import gzip
 import json
 import mailbox
 import os
 import resource
+import subprocess
 from email.message import EmailMessage
 
 import pytest
@@ -338,6 +340,8 @@ ARMOUR = b"Version: GnuPG v1\n\niQEzBAEBCAAdFiEE+/x\n=abcd\n-----END PGP SIGNATU
         ("application/octet-stream", "gr\u00fcn".encode("latin-1"), ""),
         ("application/octet-stream", "\ufeffgr\u00fcn".encode("utf-16-le"), "gr\u00fcn"),
         ("application/octet-stream", bytes(range(256)), ""),
+        ("application/json", '{"city": "K\u00f6ln"}'.encode(), '{"city": "K\u00f6ln"}'),
+        ("application/xml", "<city>K\u00f6ln</city>".encode(), "<city>K\u00f6ln</city>"),
         ("application/octet-stream", b"PK\3\4 The lamp", ""),
         ("multipart/mixed", b"--x\n\nThe lamp", "--x\n\nThe lamp"),
         ("multipart/alternative; boundary=y", b"--x\n\nThe lamp", "--x\n\nThe lamp"),
@@ -481,11 +485,16 @@ def test_mail_that_is_none(tmp_path):
         + b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (i, i) for i in range(3000))
     )
     (folder / "nothing.eml").write_bytes(b"\x00\xff no header at all")
+    with contextlib.closing(mailbox.MMDF(folder / "mmdf")) as box:
+        box.add(message("lamp", ("plain", "It is green.", "utf-8", "7bit")))
+    made = subprocess.run(["sed", "/\\x01/d", folder / "mmdf"], stdout=subprocess.PIPE, check=True).stdout
+    (folder / "made").write_bytes(made)
     output, errors = run("index", path, folder, code=3)
-    assert output.startswith("4 new") and "nothing.eml: is not mail" in errors and errors.count("\n") == 1, errors
+    assert output.startswith("5 new") and "nothing.eml: is not mail" in errors and errors.count("\n") == 2, errors
+    assert "mmdf: looks like mail in MMDF format: make an mbox file of it, with \"sed '/\\x01/d'\"; --ex" in errors
     check_whole(path)
     texts = "\n".join(text for (text,) in rows(path, "SELECT text FROM passages"))
-    assert "From Bern to Thun" in texts and "The lamp is green." in texts
+    assert "From Bern to Thun" in texts and "The lamp is green." in texts and "lamp\n\nIt is green." in texts
     assert rows(path, "SELECT line FROM passages WHERE text LIKE 'From Bern%'") == [(1,)]
 
 

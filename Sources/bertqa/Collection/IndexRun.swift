@@ -16,6 +16,8 @@ final class IndexRun {
   private let reading: SourceReading
   private let progress: Progress?
   private let start = Clock.seconds()
+  /// The paths by which the collection knows the files that exist.
+  private var paths: [FileIdentity: String] = [:]
   /// Files and records that could not be read, with the reasons.
   private(set) var problems: [String] = []
   private(set) var problemCount = 0
@@ -52,17 +54,17 @@ final class IndexRun {
       progress?.update(
         "\(index) of \(sources.files.count) files, \(writer.passageCount) passages, \(decimal(rate, digits: 1)) MB/s",
         fraction: done / max(1, total))
-      try add(file.path, file.status)
+      try add(paths[file.identity] ?? file.path, file.status)
       done += Double(file.status.size) + 1
     }
     if readsStandardInput { try addStandardInput() }
     try writer.flush()
   }
 
-  /// Removes the files that no longer exist or are no longer files.
+  /// Removes the files that no longer exist or are no longer files, and further names of the same file.
   private func removeMissing() throws(ToolError) {
     var missing: [Int64] = []
-    let files = try collection.database.statement("SELECT id, path FROM files")
+    let files = try collection.database.statement("SELECT id, path FROM files ORDER BY path")
     while try files.next() {
       guard let id = files.integer(0), let path = files.string(1), path != Self.standardInput else {
         continue
@@ -71,7 +73,11 @@ final class IndexRun {
       let isMissing =
         stat(path, &status) == 0
         ? status.st_mode & S_IFMT != S_IFREG : [ENOENT, ENOTDIR, ELOOP].contains(errno)
-      if isMissing { missing.append(id) }
+      guard !isMissing, let identity = FileIdentity(path: path) else {
+        if isMissing { missing.append(id) }
+        continue
+      }
+      if paths[identity] == nil { paths[identity] = path } else { missing.append(id) }
     }
     for id in missing { try writer.remove(file: id) }
     summary.removed = missing.count

@@ -22,7 +22,7 @@ struct SourceStatus: Equatable {
 /// The files that paths name: files themselves, and all files in directories except hidden ones.
 struct SourceFiles {
   /// With absolute paths, in the order of the names.
-  private(set) var files: [(path: String, status: SourceStatus)] = []
+  private(set) var files: [(path: String, status: SourceStatus, identity: FileIdentity)] = []
   /// Paths that cannot be read, with the reason.
   private(set) var problems: [(path: String, reason: String)] = []
   private var seen: Set<FileIdentity>
@@ -68,7 +68,7 @@ struct SourceFiles {
     case S_IFDIR: addDirectory(path, identity, isNamed: isNamed)
     case S_IFREG:
       guard isNamed || isChosen(path), seen.insert(identity).inserted else { return }
-      files.append((path, SourceStatus(status)))
+      files.append((path, SourceStatus(status), identity))
     default:
       if isNamed { problems.append((path, Self.isNoFile)) }
     }

@@ -137,6 +137,27 @@ def test_other_options_read_files_again(tmp_path):
     assert "2 changed, 0 unchanged" in run(*body, "--encoding", "latin1")[0]
 
 
+def test_a_file_with_several_names(tmp_path):
+    """It is one document, whichever name comes first."""
+    path, folder = tmp_path / "x.db", tmp_path / "folder"
+    folder.mkdir()
+    (folder / "m.txt").write_text("The lamp is green.")
+    (folder / "a.txt").symlink_to("m.txt")
+    (folder / "z.txt").hardlink_to(folder / "m.txt")
+    index = ["index", "--words-only", path]
+    assert run(*index, folder)[0].startswith("1 new")
+    for name in "a.txt", "m.txt", "z.txt":
+        assert "1 unchanged, 0 gone; passages: 0 read, 1 in all" in run(*index, folder / name)[0]
+    (folder / "a.txt").unlink()
+    assert run(*index, folder)[0].startswith("1 new, 0 changed, 0 unchanged, 1 gone")
+    (folder / "a.txt").write_text("The clock stopped at ten.")
+    assert run(*index, folder)[0].startswith("1 new, 0 changed, 1 unchanged, 0 gone")
+    (folder / "a.txt").unlink()
+    (folder / "a.txt").symlink_to("m.txt")
+    assert run(*index, folder)[0].endswith("1 gone; passages: 1 read, 1 in all\n")
+    assert rows(path, "SELECT text FROM passages") == [("The lamp is green.",)]
+
+
 def test_what_cannot_be_read_is_listed(collection, notes, tmp_path):
     (notes / "picture.png").write_bytes(b"\x89PNG\r\n" + bytes(100))
     (notes / "latin.txt").write_bytes("Die M\u00fchle geh\u00f6rt Ern\u00f6.".encode("latin-1") * 3)

@@ -44,8 +44,12 @@ final class PassageCollection {
     }
     let database = try SQLiteDatabase(path, .write, for: "a collection")
     // A run that was killed before its first transaction leaves a database without tables.
-    let isNew = try !Self.check(database)
-    if isNew, try database.integer("SELECT count(*) FROM sqlite_master") != 0 { throw Self.foreign(path) }
+    var isNew = false
+    // Of one state of the database: another program may make the collection meanwhile.
+    try database.transaction("BEGIN") { () throws(ToolError) in
+      isNew = try !Self.check(database)
+      if isNew, try database.integer("SELECT count(*) FROM sqlite_master") != 0 { throw Self.foreign(path) }
+    }
     // Readers continue while it is written, and a killed run leaves the last finished batch. Blocks of vectors are
     // read in half the time from large pages, which only a new database takes.
     try database.run(
@@ -53,7 +57,9 @@ final class PassageCollection {
     )
     self.init(database, lock: lock)
     if isNew {
-      try database.transaction { () throws(ToolError) in try database.run(Self.sql(.create)) }
+      try database.transaction { () throws(ToolError) in
+        if try !Self.check(database) { try database.run(Self.sql(.create)) }
+      }
     }
   }
 
@@ -70,11 +76,11 @@ final class PassageCollection {
     return nil
   }
 
-  /// Makes the database one file again if nobody else has it open.
-  func finish() throws(ToolError) {
-    try database.run("PRAGMA busy_timeout = 0; PRAGMA optimize")
-    // With readers it stays as it is.
-    do throws(ToolError) { try database.run("PRAGMA journal_mode = DELETE") } catch {}
+  /// Makes the database one file again. If somebody else has it open, it stays as it is.
+  func finish() {
+    do throws(ToolError) {
+      try database.run("PRAGMA busy_timeout = 0; PRAGMA optimize; PRAGMA journal_mode = DELETE")
+    } catch {}
   }
 
   deinit {

@@ -115,11 +115,17 @@ final class SQLiteDatabase {
   fileprivate static func failure(
     _ path: String, _ library: SQLiteLibrary, _ handle: SQLiteLibrary.Handle
   ) -> ToolError {
-    let text = message(library, handle)
-    // SQLITE_NOTADB has only this text.
-    return text == "file is not a database"
-      ? ToolError(.input, "\(path) is not a database: name a collection that 'bertqa index' made")
-      : ToolError(.input, "\(path): SQLite: \(text)")
+    // SQLITE_NOTADB, SQLITE_READONLY and SQLITE_CANTOPEN have only these texts.
+    switch message(library, handle) {
+    case "file is not a database":
+      ToolError(.input, "\(path) is not a database: name a collection that 'bertqa index' made")
+    case "attempt to write a readonly database", "unable to open database file":
+      ToolError(
+        .input,
+        "\(path): SQLite must write beside it, and you may not: its owner opens it once, a collection with 'bertqa index'"
+      )
+    case let text: ToolError(.input, "\(path): SQLite: \(text)")
+    }
   }
 
   private static func message(_ library: SQLiteLibrary, _ handle: SQLiteLibrary.Handle?) -> String {

@@ -1,5 +1,7 @@
 """The database of a collection: other programs that read and change it, kills, writers, and other databases."""
 
+import contextlib
+import ctypes
 import json
 import os
 import random
@@ -103,6 +105,42 @@ def test_second_writer_is_told_of_the_first(tmp_path):
     assert first.returncode == 0
     run("index", path)
     assert ask(path, "When did the clock stop?")["answers"][0]["text"] in ("ten", "at ten")
+
+
+def test_a_program_that_writes_when_a_run_ends(tmp_path):
+    path = tmp_path / "x.db"
+    (tmp_path / "a.txt").write_text("The lamp is green.")
+    run("index", "--words-only", path, tmp_path / "a.txt")
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("UPDATE files SET size = size")
+        assert "1 unchanged" in run("index", "--words-only", path, tmp_path / "a.txt")[0]
+
+
+def test_a_reader_cannot_finish_what_a_writer_left(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "a.txt").write_text("The lamp is green.")
+    run("index", "--words-only", folder / "x.db", tmp_path / "a.txt")
+    with sqlite3.connect(folder / "x.db") as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    folder.chmod(0o555)
+
+    def forbid():
+        """Root, too, may then not write."""
+        pr_capbset_drop, cap_dac_override = 24, 1
+        if os.geteuid() == 0:
+            ctypes.CDLL(None).prctl(pr_capbset_drop, cap_dac_override)
+
+    errors = run("search", folder / "x.db", "lamp", code=3, preexec_fn=forbid)[1]
+    assert "its owner opens it once, a collection with 'bertqa index'" in errors
+    folder.chmod(0o755)
+    run("index", "--words-only", folder / "x.db")
+    folder.chmod(0o555)
+    assert "green" in run("search", folder / "x.db", "lamp", preexec_fn=forbid)[0]
+    folder.chmod(0o755)
 
 
 def test_killed_runs_go_on(tmp_path, faults):

@@ -7,6 +7,8 @@ final class CollectionWriter {
   private let hasVectors: Bool
   private let command: String
   private var steps: [Step] = []
+  /// The step of a file that has begun and has no documents yet.
+  private var beginning: Step?
   private var passages: [Passage] = []
   private var passageBytes = 0
   /// Called while a batch is computed.
@@ -26,7 +28,7 @@ final class CollectionWriter {
     case beginFile(path: String, SourceStatus, settings: Int64)
     case document(name: [UInt8]?, title: [UInt8]?, fields: [UInt8]?)
     case passage(start: Int, end: Int, line: Int?)
-    case endFile(hash: UInt64)
+    case endFile(hash: Int64, problems: Int)
     case same(path: String, SourceStatus)
     case remove(file: Int64)
   }
@@ -79,15 +81,25 @@ final class CollectionWriter {
 
   // MARK: - Files
 
-  /// Begins a file's documents, which replace those that the collection has of it.
+  /// Begins a file's documents. The first one replaces those that the collection has of the file.
   /// - Parameter settings: those with which it is read, see `SourceReading`.
   func begin(_ path: String, _ status: SourceStatus, settings: Int64) {
-    steps.append(.beginFile(path: path, status, settings: settings))
+    beginning = .beginFile(path: path, status, settings: settings)
+  }
+
+  /// True until the file that has begun has a document.
+  var hasNoDocument: Bool { beginning != nil }
+
+  /// Removes the documents that the collection has of the file that has begun, if this has not happened.
+  func replace() {
+    if let step = beginning.take() { steps.append(step) }
   }
 
   /// Ends a file that was read completely.
-  func endFile(hash: UInt64) throws(ToolError) {
-    steps.append(.endFile(hash: hash))
+  /// - Parameter problems: the number of its records that could not be read.
+  func endFile(hash: Int64, problems: Int = 0) throws(ToolError) {
+    replace()
+    steps.append(.endFile(hash: hash, problems: problems))
     try flushIfLarge()
   }
 
@@ -114,6 +126,7 @@ final class CollectionWriter {
     hasLines: Bool
   ) throws(ToolError) {
     let title = title.flatMap { $0.contains { $0 > UInt8(ascii: " ") } ? $0 : nil }
+    replace()
     steps.append(.document(name: name, title: title, fields: fields))
     let heading = title.map { $0 + [UInt8(ascii: "\n")] } ?? []
     var start = 0
@@ -203,10 +216,10 @@ final class CollectionWriter {
             ])
           first = first ?? database.lastID
           passage += 1
-        case .endFile(let hash):
+        case .endFile(let hash, let problems):
           try database.change(
-            "UPDATE files SET hash = ?2 WHERE id = ?1",
-            [file.map { .integer($0) } ?? .null, .integer(Int64(bitPattern: hash))])
+            "UPDATE files SET hash = ?2, modified = CASE ?3 WHEN 0 THEN modified ELSE -?3 END WHERE id = ?1",
+            [file.map { .integer($0) } ?? .null, .integer(hash), .integer(Int64(problems))])
         case .same(let path, let status):
           try database.change(
             "UPDATE files SET modified = ?2 WHERE path = ?1", [.text(path), .integer(status.modified)])

@@ -96,32 +96,58 @@ final class IndexRun {
     let name = strdup(path)
     defer { free(name) }
     guard let name else { throw ToolError(.resources, "out of memory") }
+    // Until other bytes are found.
+    var isSame = true
+    writer.begin(path, status, settings: settings)
     do throws(ToolError) {
       let file = try Input(path: path)
-      // Before its hash, for which all of it is read: most large files are no texts.
-      let source: SourceReading.Source
-      do throws(ToolError) {
-        source = try reading.source(ArgumentText(pointer: name), shown: path)
-      } catch {
-        // The collection has nothing of a file that cannot be read any more.
-        writer.begin(path, status, settings: settings)
-        throw error
+      if known?.status != status {
+        let hasSize = known?.hash != nil && known?.status.size == status.size
+        isSame = hasSize ? try Self.hash(of: file, path, status) == known?.hash : false
       }
-      let hash = try ContentHash(of: file.descriptor, path, upTo: Int(status.size)).value
-      if let known, isKnown, known.hash == Int64(bitPattern: hash), known.status.size == status.size {
+      // Only of this file's bytes with these options.
+      let read = isSame && isKnown && known?.hash != nil ? known : nil
+      if let read, read.status.modified >= 0 {
         summary.unchanged += 1
         return try writer.keep(path, status)
       }
-      writer.begin(path, status, settings: settings)
-      try reading.read(source, to: writer) { note("\(path): \($0)") }
+      // Before the hash, for which all of it is read: most large files are no texts.
+      let source = try reading.source(ArgumentText(pointer: name), shown: path)
+      let (count, listed) = (problemCount, problems.count)
+      if let read {
+        try reading.read(source, to: nil) { note("\(path): \($0)") }
+        if count - problemCount == read.status.modified { return summary.unchanged += 1 }
+        problems.removeLast(problems.count - listed)
+        problemCount = count
+      }
+      let hash = try Self.hash(of: file, path, status)
+      do throws(ToolError) {
+        try reading.read(source, to: writer) { note("\(path): \($0)") }
+      } catch {
+        guard error.code != .resources, !writer.hasFailed, !writer.hasNoDocument else { throw error }
+        // What was read of it stays.
+        note(error.message(about: path))
+      }
+      if isSame, known?.hasDocuments == true, writer.hasNoDocument, problemCount > count {
+        throw ToolError(.input, "no record was read")
+      }
       if reading.isMarkdownWithMarks(source) { hasMarkdownWithMarks = true }
-      try writer.endFile(hash: hash)
+      try writer.endFile(hash: hash, problems: problemCount - count)
       if known == nil { summary.added += 1 } else { summary.changed += 1 }
     } catch {
       guard error.code != .resources, !writer.hasFailed else { throw error }
-      note(error.message(about: path))
-      // What was read of it stays, and the next run tries again.
+      let hasOld = known?.hasDocuments == true && writer.hasNoDocument
+      note(error.message(about: path) + (isSame && hasOld ? "; what was read of it earlier stays" : ""))
+      if isSame { return }
+      // The next run tries again.
+      writer.replace()
+      if hasOld { summary.removed += 1 }
     }
+  }
+
+  private static func hash(of file: Input, _ path: String, _ status: SourceStatus) throws(ToolError) -> Int64
+  {
+    Int64(bitPattern: try ContentHash(of: file.descriptor, path, upTo: Int(status.size)).value)
   }
 
   /// The path of the document that standard input is.
@@ -136,19 +162,21 @@ final class IndexRun {
       summary.added += 1
     } catch {
       guard error.code != .resources, !writer.hasFailed else { throw error }
+      writer.replace()
       note(error.message)
     }
   }
 
   private func known(
     _ path: String
-  ) throws(ToolError) -> (status: SourceStatus, settings: Int64?, hash: Int64?)? {
+  ) throws(ToolError) -> (status: SourceStatus, settings: Int64?, hash: Int64?, hasDocuments: Bool)? {
     let row = try collection.database.statement(
-      "SELECT modified, size, settings, hash FROM files WHERE path = ?1", [.text(path)])
+      "SELECT modified, size, settings, hash, EXISTS (SELECT 1 FROM documents WHERE file = files.id) FROM files "
+        + "WHERE path = ?1", [.text(path)])
     defer { row.end() }
     guard try row.next() else { return nil }
     let status = SourceStatus(modified: row.integer(0) ?? 0, size: row.integer(1) ?? 0)
-    return (status, row.integer(2), row.integer(3))
+    return (status, row.integer(2), row.integer(3), row.integer(4) == 1)
   }
 
   private func note(_ problem: String) {

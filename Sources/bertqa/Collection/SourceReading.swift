@@ -122,9 +122,11 @@ struct SourceReading {
   }
 
   /// Adds the documents of a file to a collection. Throws `.input` if it cannot be read.
-  /// - Parameter problem: called for a record that cannot be read.
+  /// - Parameters:
+  ///   - writer: nil: only looks for problems.
+  ///   - problem: called for a record that cannot be read.
   func read(
-    _ source: Source, to writer: CollectionWriter, problem: (String) -> Void
+    _ source: Source, to writer: CollectionWriter?, problem: (String) -> Void
   ) throws(ToolError) {
     switch source {
     case .converted(let file, let command): try readOutput(of: command, file, to: writer)
@@ -134,19 +136,19 @@ struct SourceReading {
   }
 
   private func read(
-    _ file: DocumentFile, to writer: CollectionWriter, problem: (String) -> Void
+    _ file: DocumentFile, to writer: CollectionWriter?, problem: (String) -> Void
   ) throws(ToolError) {
     switch file.form {
     case .page:
       let page = try file.page(textReading)
       try page.text.withElements { text throws(ToolError) in
-        try writer.add(text, title: page.title, hasLines: false)
+        try writer?.add(text, title: page.title, hasLines: false)
       }
     case .mail:
       let mailbox = try file.mailbox()
       while let message = try mailbox.next(problem) {
         try message.text.withElements { text throws(ToolError) in
-          try writer.add(
+          try writer?.add(
             text, name: message.number.map { Array("\($0)".utf8) }, title: message.subject,
             fields: message.fields, hasLines: false)
         }
@@ -158,7 +160,7 @@ struct SourceReading {
       }
       defer { withExtendedLifetime(text) {} }
       let title = DocumentTitle(text.bytes, named: file.name)
-      try writer.add(text.bytes, title: title.bytes, hasLines: text.hasLines)
+      try writer?.add(text.bytes, title: title.bytes, hasLines: text.hasLines)
     }
   }
 
@@ -170,7 +172,7 @@ struct SourceReading {
   // MARK: - Records
 
   private func readRecords(
-    _ file: ArgumentText, _ format: RecordFormat, to writer: CollectionWriter, problem: (String) -> Void
+    _ file: ArgumentText, _ format: RecordFormat, to writer: CollectionWriter?, problem: (String) -> Void
   ) throws(ToolError) {
     let form = try form(format)
     let reader = try RecordReader(
@@ -201,7 +203,7 @@ struct SourceReading {
         if record.hasNoText { continue }
         let storedFields = stored(fields)
         try withText(of: text) { text throws(ToolError) in
-          try writer.add(text, name: name, title: title, fields: storedFields, hasLines: false)
+          try writer?.add(text, name: name, title: title, fields: storedFields, hasLines: false)
         }
       }
     }
@@ -249,7 +251,7 @@ struct SourceReading {
 
   /// Adds what a command prints about a file.
   private func readOutput(
-    of command: String, _ file: ArgumentText, to writer: CollectionWriter
+    of command: String, _ file: ArgumentText, to writer: CollectionWriter?
   ) throws(ToolError) {
     let output = try Self.output(of: command, file)
     if case .noText(let kind) = TextForm(output.bytes) {
@@ -258,7 +260,7 @@ struct SourceReading {
     guard output.bytes.isValidUTF8 else {
       throw ToolError(.input, "'\(command)' printed text that is not valid UTF-8")
     }
-    try writer.add(output.bytes, hasLines: false)
+    try writer?.add(output.bytes, hasLines: false)
     withExtendedLifetime(output) {}
   }
 

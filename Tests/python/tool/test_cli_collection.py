@@ -1,8 +1,11 @@
 """`bertqa index`, `bertqa search` and `bertqa ask` of a collection."""
 
+import gzip
 import json
 import os
+import random
 import resource
+import sqlite3
 import unicodedata
 
 from cli import run
@@ -135,6 +138,71 @@ def test_other_options_read_files_again(tmp_path):
     assert "1 changed, 1 unchanged" in run(*body, "--field", "year", "--convert", ".txt=cat {}")[0]
     assert "0 changed, 2 unchanged" in run(*body, "--field", "year", "--convert", ".txt=cat {}")[0]
     assert "2 changed, 0 unchanged" in run(*body, "--encoding", "latin1")[0]
+
+
+def test_options_that_cannot_read_a_file_keep_its_text(tmp_path):
+    """The bytes that were read with others are the same. Changed bytes that cannot be read are counted."""
+    path, folder = tmp_path / "x.db", tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.txt").write_bytes("Zo\u00eb wohnt in K\u00f6ln.".encode("latin-1"))
+    (folder / "b.png").write_bytes(b"\x89PNG\r\n" + bytes(100))
+    (folder / "c.jsonl").write_text('{"body": "The lamp is green."}\n')
+    index = ["index", "--words-only", path, folder]
+    options = ["--encoding", "latin1", "--convert", ".png=echo A picture.", "--text-field", "body"]
+    assert run(*index, *options)[0].startswith("3 new")
+    for _ in range(2):
+        output, errors = run(*index, code=3)
+        assert output == "0 new, 0 changed, 0 unchanged, 0 gone; passages: 0 read, 3 in all\n"
+        lines = [line for line in errors.splitlines() if line.endswith("; what was read of it earlier stays")]
+        assert [line.split(":")[1].split("/")[-1] for line in lines] == ["a.txt", "b.png", "c.jsonl"]
+        for file in folder.iterdir():
+            os.utime(file)
+    assert "3 unchanged" in run(*index, *options)[0]
+    for changed, rest in ("a.txt", 2), ("b.png", 1):
+        (folder / changed).write_bytes((folder / changed).read_bytes() + b"\xff")
+        output, errors = run(*index, code=3)
+        assert output == f"0 new, 0 changed, 0 unchanged, 1 gone; passages: 0 read, {rest} in all\n"
+        assert "0 gone" in run(*index, code=3)[0]
+    assert "2 changed, 1 unchanged" in run(*index, *options)[0]
+
+
+def test_problems_of_unchanged_files_are_told_again(tmp_path):
+    """Nothing is computed again for it, until the file or its problems are others."""
+    path, lines = tmp_path / "x.db", tmp_path / "a.jsonl"
+    lines.write_text('{"text": "The lamp is green."}\n{broken\n{"other": 1}\n')
+    output, errors = run("index", path, lines, code=3)
+    assert output.startswith("1 new") and errors.count("\n") == 2
+    for _ in range(2):
+        assert run("index", path, lines, code=3) == (
+            "0 new, 0 changed, 1 unchanged, 0 gone; passages: 0 read, 1 in all\n",
+            errors,
+        )
+        os.utime(lines)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE files SET modified = -3")
+    assert run("index", path, lines, code=3) == (
+        "0 new, 1 changed, 0 unchanged, 0 gone; passages: 1 read, 1 in all\n",
+        errors,
+    )
+    lines.write_text('{"text": "The lamp is green."}\n')
+    assert "1 changed" in run("index", path, lines)[0]
+    assert "1 unchanged" in run("index", path, lines)[0]
+    check_whole(path)
+
+
+def test_a_file_that_is_cut_off(tmp_path):
+    """What it has stays, and is not read again."""
+    path, file = tmp_path / "x.db", tmp_path / "a.jsonl.gz"
+    texts = [f'{{"text": "Box {number} holds {random.random()} screws."}}\n' for number in range(4000)]
+    whole = gzip.compress("".join(texts).encode())
+    file.write_bytes(whole[:-20])
+    output, errors = run("index", "--words-only", path, file, code=3)
+    assert output.startswith("1 new") and errors.count("\n") == 1
+    again, errors = run("index", "--words-only", path, file, code=3)
+    assert again.startswith("0 new, 0 changed, 0 unchanged, 0 gone; passages: 0 read")
+    assert again.split()[-3:] == output.split()[-3:] and errors.endswith("; what was read of it earlier stays\n")
+    file.write_bytes(whole)
+    assert "1 changed, 0 unchanged, 0 gone; passages: 4000 read" in run("index", "--words-only", path, file)[0]
 
 
 def test_a_file_with_several_names(tmp_path):

@@ -81,7 +81,8 @@ package enum CollectionSQL: Int32, CaseIterable {
       modified INTEGER NOT NULL,
       size INTEGER NOT NULL,
       settings INTEGER,
-      hash INTEGER
+      hash INTEGER,
+      problems INTEGER
     );
     CREATE TABLE documents(
       id INTEGER PRIMARY KEY,

@@ -218,7 +218,7 @@ final class CollectionWriter {
           passage += 1
         case .endFile(let hash, let problems):
           try database.change(
-            "UPDATE files SET hash = ?2, modified = CASE ?3 WHEN 0 THEN modified ELSE -?3 END WHERE id = ?1",
+            "UPDATE files SET hash = ?2, problems = ?3 WHERE id = ?1",
             [file.map { .integer($0) } ?? .null, .integer(hash), .integer(Int64(problems))])
         case .same(let path, let status):
           try database.change(

@@ -89,7 +89,7 @@ final class IndexRun {
     let known = try known(path)
     // Other options may make other texts of the same bytes.
     let isKnown = known?.settings == settings
-    if let known, isKnown, known.hash != nil, known.status == status {
+    if let known, isKnown, known.problems == 0, known.status == status {
       summary.unchanged += 1
       return
     }
@@ -107,7 +107,7 @@ final class IndexRun {
       }
       // Only of this file's bytes with these options.
       let read = isSame && isKnown && known?.hash != nil ? known : nil
-      if let read, read.status.modified >= 0 {
+      if let read, read.problems == 0 {
         summary.unchanged += 1
         return try writer.keep(path, status)
       }
@@ -116,7 +116,10 @@ final class IndexRun {
       let (count, listed) = (problemCount, problems.count)
       if let read {
         try reading.read(source, to: nil) { note("\(path): \($0)") }
-        if count - problemCount == read.status.modified { return summary.unchanged += 1 }
+        if problemCount - count == read.problems {
+          summary.unchanged += 1
+          return try writer.keep(path, status)
+        }
         problems.removeLast(problems.count - listed)
         problemCount = count
       }
@@ -169,14 +172,16 @@ final class IndexRun {
 
   private func known(
     _ path: String
-  ) throws(ToolError) -> (status: SourceStatus, settings: Int64?, hash: Int64?, hasDocuments: Bool)? {
+  ) throws(ToolError) -> (
+    status: SourceStatus, settings: Int64?, hash: Int64?, problems: Int64?, hasDocuments: Bool
+  )? {
     let row = try collection.database.statement(
-      "SELECT modified, size, settings, hash, EXISTS (SELECT 1 FROM documents WHERE file = files.id) FROM files "
-        + "WHERE path = ?1", [.text(path)])
+      "SELECT modified, size, settings, hash, problems, EXISTS (SELECT 1 FROM documents WHERE file = files.id) "
+        + "FROM files WHERE path = ?1", [.text(path)])
     defer { row.end() }
     guard try row.next() else { return nil }
     let status = SourceStatus(modified: row.integer(0) ?? 0, size: row.integer(1) ?? 0)
-    return (status, row.integer(2), row.integer(3), row.integer(4) == 1)
+    return (status, row.integer(2), row.integer(3), row.integer(4), row.integer(5) == 1)
   }
 
   private func note(_ problem: String) {

@@ -167,6 +167,32 @@ def test_document_outlives_the_variable_of_its_context():
     assert document.answer("who").answer
 
 
+def test_finalizers_of_a_cycle():
+    """The garbage collector finalizes the objects of a cycle in any order, so one of them may use a freed object."""
+    code = f"""
+import bertqa, gc
+class Owner:
+    def __init__(self, owned, use):
+        self.itself, self.owned, self.use = self, owned, use
+    def __del__(self):
+        try:
+            self.use(self.owned)
+        except ValueError as error:
+            print(error)
+tiny = {str(FIXTURES / "tiny-bert")!r}
+Owner(bertqa.Context(tiny), lambda context: context.answer("who", {FOX!r}))
+Owner(bertqa.Context(tiny), lambda context: context.info)
+Owner(bertqa.Context(tiny).prepare({FOX!r}), lambda document: document.answer("who"))
+Owner(bertqa.Labeler(bertqa.Context(tiny + "-embedder"), {{"a": "b"}}), lambda labeler: labeler.labels)
+Owner(bertqa.Pseudonyms({{"[A_1]": "b"}}), lambda pseudonyms: pseudonyms.names())
+Owner(bertqa.Context(task="predict").predict("O").state, lambda state: state.to_bytes())
+gc.collect()
+"""
+    result = run_python(code)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "this object was closed by the garbage collector\n" * 6
+
+
 def test_closing_under_running_calls():
     for _ in range(20):
         context = bertqa.Context(FIXTURES / "tiny-bert", precision="f32")

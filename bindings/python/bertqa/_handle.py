@@ -12,7 +12,15 @@ class Handle:
 
     def __init__(self, pointer: ctypes.c_void_p, free: Callable[[Any], None], kept: Any = None):
         """kept: objects to keep alive as long as the handle."""
-        self.pointer, self._free, self._kept = pointer, free, kept
+        self._pointer: Optional[ctypes.c_void_p] = pointer
+        self._free, self._kept = free, kept
+
+    @property
+    def pointer(self) -> ctypes.c_void_p:
+        """Raises ValueError once the object is freed."""
+        if self._pointer is None:
+            raise ValueError("this object was closed by the garbage collector")
+        return self._pointer
 
     def __reduce__(self) -> Any:
         raise TypeError(
@@ -20,7 +28,9 @@ class Handle:
         )
 
     def __del__(self) -> None:
-        self._free(self.pointer)
+        # The garbage collector finalizes the objects of a cycle in any order: one after this may still use it.
+        pointer, self._pointer = self._pointer, None
+        self._free(pointer)
 
 
 class Closable:

@@ -143,8 +143,10 @@ class SequenceMethods(Closable):
         handle = self._opened()
         given = numbers(ids, "i", "ids", "a list of integers")
         count, size = len(given), _vocabulary_size(handle)
-        if states is not None and len(states) != count:
-            raise InvalidArgument(f"there are {len(states)} states for {count} ids")
+        if states is not None:
+            states = list(states)  # the caller's may change during the call
+            if len(states) != count:
+                raise InvalidArgument(f"there are {len(states)} states for {count} ids", argument="states")
         id_array = (ctypes.c_int32 * count).from_buffer(given)
         pointers = None if states is None else (ctypes.c_void_p * count)(*map(_pointer, states))
         following = (ctypes.c_void_p * count)()

@@ -7,13 +7,17 @@ import pathlib
 import pickle
 import shutil
 import sqlite3
+import sys
+import threading
 
 import numpy
 import pytest
 
 import bertqa
+from bertqa._database import Database
 from bertqa._native import library
 from conftest import FIXTURES
+from samples import run_python
 
 TEXTS = {
     "lease": "Ann Smith signed the lease on 3 May. The rent is due on the first day of each month.",
@@ -150,6 +154,166 @@ def test_another_thread_may_go_on(path):
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             assert pool.submit(notes.search, "lamp", k=1).result()[0].name == "lamp"
             pool.submit(notes.close).result()
+    with bertqa.Collection(path) as notes:
+        assert notes.search("lamp", k=1)[0].name == "lamp"
+
+
+def test_threads_share_a_collection(tmp_path):
+    embedder = bertqa.Context(FIXTURES / "tiny-bert-embedder")
+
+    def use(thread):
+        for number in range(100):
+            notes.add(f"{thread}-{number}", f"The lamp {number} is green.")
+            if number % 5 == 0:
+                found = notes.search("lamp")
+                notes.document(found[0].id)
+                notes.remove(f"{thread}-{number}")
+
+    with bertqa.Collection(tmp_path / "notes.db", embedder=embedder) as notes:
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(use, range(4)))
+    connection = sqlite3.connect(tmp_path / "notes.db")
+    names = {name for (name,) in connection.execute("SELECT name FROM documents")}
+    assert names == {f"{thread}-{number}" for thread in range(4) for number in range(100) if number % 5}
+    ids = [id for (id,) in connection.execute("SELECT id FROM passages ORDER BY id")]
+    blocks = connection.execute("SELECT first, count FROM vectors ORDER BY first").fetchall()
+    assert [first + i for first, count in blocks for i in range(count)] == ids
+    connection.close()
+
+
+def test_limits_of_ask(path):
+    """They also end the writing of added documents, and the wait for another thread."""
+
+    def count():
+        return notes._database.execute("SELECT count(*) FROM documents").fetchone()[0]
+
+    with bertqa.Collection(path) as notes:
+        notes.add("lamp", "The lamp is green.")
+        held, done = threading.Event(), threading.Event()
+
+        def hold():
+            with notes._alone():
+                held.set()
+                done.wait(60)
+
+        holder = threading.Thread(target=hold)
+        for is_held in False, True:
+            if is_held:
+                holder.start()
+                held.wait(60)
+            for options, error in [
+                (dict(timeout=0.03 if is_held else 0), bertqa.DeadlineExceeded),
+                (dict(cancel=lambda: True), bertqa.Cancelled),
+            ]:
+                with pytest.raises(error):
+                    notes.ask("What is green?", **options)
+                assert count() == len(TEXTS)
+        done.set()
+        holder.join()
+        assert notes.ask("What is green?").answer.text == "The lamp" and count() == len(TEXTS) + 1
+
+
+def test_documents_that_a_callback_adds(path):
+    with bertqa.Collection(path) as notes:
+        notes.add("lamp", "The lamp is green.")
+        waiting = ["door", "lamp", "wall"]
+
+        def cancel():
+            if waiting:
+                name = waiting.pop()
+                notes.add(name, f"The {name} is red.")
+
+        notes.ask("What is green?", cancel=cancel)
+        assert {notes.search(f"red {name}", k=1)[0].text for name in ("door", "lamp", "wall")} == {
+            "The door is red.",
+            "The lamp is red.",
+            "The wall is red.",
+        }
+
+
+def test_interrupted_anywhere(tmp_path):
+    """Ctrl-C at each line of add leaves a collection that can be used."""
+    notes = bertqa.Collection(tmp_path / "notes.db", words_only=True)
+    notes.add("first", "The lamp is green.")
+    interrupted = 0
+    while True:
+        lines = 0
+
+        def trace(frame, event, _):
+            nonlocal lines
+            if frame.f_code.co_filename != bertqa.Collection.add.__code__.co_filename:
+                return None
+            if event == "line":
+                lines += 1
+                if lines == interrupted:
+                    raise KeyboardInterrupt
+            return trace
+
+        interrupted += 1
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            notes.add("second", f"The wall {interrupted} is red.")
+            break
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        assert [hit.text for hit in notes.search("lamp")] == ["The lamp is green."]
+    assert interrupted > 20 and [hit.text for hit in notes.search("wall")] == [f"The wall {interrupted} is red."]
+    notes.close()
+
+
+def test_two_create_one_database(tmp_path, monkeypatch):
+    """The second one before each statement of the first one."""
+    execute = Database.execute
+    for statement in range(2):
+        path, statements = tmp_path / f"{statement}.db", 0
+
+        def counted(*arguments):
+            nonlocal statements
+            statements += 1
+            if statements == statement + 1:
+                bertqa.Collection(path, words_only=True).close()
+            return execute(*arguments)
+
+        monkeypatch.setattr(Database, "execute", counted)
+        with bertqa.Collection(path, words_only=True) as notes:
+            notes.add("lamp", "The lamp is green.")
+            assert len(notes.search("lamp")) == 1
+        monkeypatch.undo()
+
+
+def test_a_forked_process_opens_it_anew(path):
+    """Even if another thread uses it, which does not go on in the child."""
+    code = f"""
+import bertqa, os, threading
+notes = bertqa.Collection({str(path)!r})
+notes.add("lamp", "The lamp is green.")
+held, done = threading.Event(), threading.Event()
+def hold():
+    with notes._alone():
+        held.set()
+        done.wait()
+holder = threading.Thread(target=hold)
+holder.start()
+held.wait()
+child = os.fork()
+if not child:
+    try:
+        notes.search("lamp")
+    except ValueError as error:
+        print(error, flush=True)
+    notes.close()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+done.set()
+holder.join()
+notes.close()
+"""
+    result = run_python(code)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "this Collection was opened by the process that forked this one: open it anew\n"
     with bertqa.Collection(path) as notes:
         assert notes.search("lamp", k=1)[0].name == "lamp"
 
@@ -324,7 +488,6 @@ def test_a_search_is_of_one_state(path, monkeypatch):
                         other.flush()
                     except sqlite3.OperationalError:  # the search reads
                         other._added.clear()
-                        other._passages.clear()
 
         sqlite3.connect(path).execute("PRAGMA journal_mode = WAL").connection.close()
         monkeypatch.setattr(notes, "_set_words", replaced)

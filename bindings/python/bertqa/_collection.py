@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import json
 import os
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
@@ -15,6 +16,7 @@ from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import check, library
 from ._results import Answer
+from ._run import Run
 from ._text import check_kind, encoded, path_bytes, text_array
 from ._value import Text, Value
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 _APPLICATION_ID, _VERSION = 0x42514143, 1
 #: The number of passages or documents that are written at once.
 _BATCH = 512
+_NO_LIMITS = Run({}, None, "")
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,7 +98,8 @@ class Collection:
     embedder: the Context with the embedding model; default: likewise.
     words_only: True makes a new collection without vectors.
 
-    One thread may use it at a time. Any number of processes may search a collection while one adds to it.
+    Threads may share it: they wait for each other, except while answers are read. A forked process opens it anew. Any
+    number of processes may search a collection while one adds to it.
     """
 
     def __init__(
@@ -112,10 +116,10 @@ class Collection:
             if given is not None:
                 check_kind(given, Context, what)
         self._context, self._embedder, self._words_only = context, embedder, words_only
-        #: By name: (title, fields, ranges).
+        #: By name: (title, fields, [(start, end, text)]).
         self._added: Dict[str, Tuple[Any, ...]] = {}
-        #: (the document's title and a newline, or b""; the passage).
-        self._passages: List[Tuple[bytes, bytes]] = []
+        self._passage_count = 0
+        self._lock, self._process = threading.RLock(), os.getpid()
         name = os.fsdecode(path_bytes(path, "path"))
         # SQLite may interpret a name such as "file:x" as a URI.
         file = name if path == ":memory:" else os.path.join(os.curdir, name)
@@ -148,11 +152,24 @@ class Collection:
 
     def _has_tables(self, path: str) -> bool:
         database = self._opened()
-        if database.execute("PRAGMA application_id").fetchone()[0] == _APPLICATION_ID:
-            return True
-        if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        # In this order: another process may create the tables and the id together between the two reads.
+        if not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            return False
+        if database.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
             raise ValueError(f"{path} is an SQLite database, but not a collection")
-        return False
+        return True
+
+    @contextlib.contextmanager
+    def _alone(self, limits: Run = _NO_LIMITS) -> "Iterator[None]":
+        """Waits until no other thread uses the connection, which has one transaction at a time."""
+        if os.getpid() != self._process:
+            raise ValueError("this Collection was opened by the process that forked this one: open it anew")
+        while not self._lock.acquire(timeout=0.01):
+            limits.check()
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> "Iterator[None]":
@@ -171,13 +188,13 @@ class Collection:
         row = self._opened().execute(_sql(_MODEL)).fetchone()
         return None if row is None else bytes(_checked(row[0], bytes, "the model's fingerprint"))
 
-    def _new_model(self) -> Tuple[str, int, bytes]:
+    def _new_model(self, limits: Run) -> Tuple[str, int, bytes]:
         """Returns directory, length and fingerprint of the embedding model."""
         info = self._embedding().info
         handle, lib = self._embedding()._opened(), library()
         needed = ctypes.c_size_t()
         data = ctypes.create_string_buffer(4 + info.embedding_length)
-        call = Call({})
+        call = Call(limits.options())
         call.check(
             lib.vectors_fingerprint(
                 handle.pointer, call.common_pointer, ctypes.addressof(data), len(data), ctypes.byref(needed)
@@ -216,16 +233,13 @@ class Collection:
             _check_str(title, "title")
             title = title if title.strip() else None
         values = _json(fields)
-        if name in self._added:
-            self.flush()
-        self._opened()
         data = encoded(text)
         # Ranges count the document's bytes, so no byte may be replaced.
         try:
             data.decode()
         except UnicodeDecodeError as error:
             raise InvalidArgument(
-                f"text of {name!r:.80}: not UTF-8: {error.reason} at byte {error.start}"
+                f"text of {name!r:.80}: not UTF-8: {error.reason} at byte {error.start}", argument="text"
             ) from None
         lib, pointer, call = library(), ctypes.c_void_p(), Call({})
         context = self._embedding()._opened()
@@ -234,64 +248,75 @@ class Collection:
         call.check(status)
         ranges = lib.passages_ranges(handle.pointer)
         found = [(ranges[i].start, ranges[i].end) for i in range(lib.passages_count(handle.pointer))]
-        kept = [(start, end) for start, end in found if end > start]
-        self._added[name] = (title, values, kept)
-        heading = b"" if title is None else encoded(title, "title") + b"\n"
-        self._passages += [(heading, data[start:end]) for start, end in kept]
-        # Documents without text have no passages.
-        if max(len(self._passages), len(self._added)) >= _BATCH:
-            self.flush()
+        passages = [(start, end, data[start:end]) for start, end in found if end > start]
+        with self._alone():
+            self._opened()
+            self._added[name] = (title, values, passages)
+            self._passage_count += len(passages)
+            # Documents without text have no passages.
+            if max(self._passage_count, len(self._added)) >= _BATCH:
+                self.flush()
 
     def remove(self, name: str) -> None:
         """Removes the document that was added with this name, if any."""
         _check_str(name, "name")
-        self.flush()
-        self._opened().execute(_sql(_REMOVE_DOCUMENT), (name,))
+        with self._alone():
+            self.flush()
+            self._opened().execute(_sql(_REMOVE_DOCUMENT), (name,))
 
     def flush(self) -> None:
         """Writes added documents in one transaction. Other processes see them only afterwards."""
-        self._opened()
-        # Tries again if another process wrote the collection's first vectors meanwhile.
-        while self._added and not self._write():
-            pass
+        self._flush(_NO_LIMITS)
 
-    def _write(self) -> bool:
+    def _flush(self, limits: Run) -> None:
+        with self._alone(limits):
+            self._opened()
+            # Tries again if another process wrote the collection's first vectors meanwhile.
+            while self._added and not self._write(limits):
+                pass
+
+    def _write(self, limits: Run) -> bool:
         """Writes added documents. Returns False if the collection's model has changed."""
         database, fingerprint = self._opened(), self._fingerprint()
+        # The callbacks of the calls below may add documents.
+        added = dict(self._added)
+        texts = [
+            (b"" if title is None else title.encode() + b"\n") + text
+            for title, _, passages in added.values()
+            for _, _, text in passages
+        ]
         model = None
         if fingerprint is None and not self._words_only:
             if database.execute("SELECT NOT EXISTS (SELECT 1 FROM passages)").fetchone()[0]:
-                model = self._new_model()
-        has_vectors = self._passages and (fingerprint is not None or model is not None)
+                model = self._new_model(limits)
+        has_vectors = texts and (fingerprint is not None or model is not None)
         if has_vectors and fingerprint is not None:
-            self._begun(b"", fingerprint)  # vectors of another model would not fit the others
-        vectors = self._vectors() if has_vectors else None
-        passages = iter(self._passages)
+            self._begun(b"", fingerprint, limits)  # vectors of another model would not fit the others
+        vectors = self._vectors(texts, limits) if has_vectors else None
         with self._transaction("BEGIN IMMEDIATE"):
             if self._fingerprint() != fingerprint:
                 return False
             if model is not None:
                 database.execute(_sql(_SET_MODEL), model)
             first = None
-            for name, (title, fields, ranges) in self._added.items():
+            for name, (title, fields, passages) in added.items():
                 database.execute(_sql(_REMOVE_DOCUMENT), (name,))
                 document = database.execute(_sql(_ADD_DOCUMENT), (None, name, title, fields)).lastrowid
-                for start, end in ranges:
-                    text = next(passages)[1].decode()
-                    cursor = database.execute(_sql(_ADD_PASSAGE), (document, start, end, None, text))
+                for start, end, text in passages:
+                    cursor = database.execute(_sql(_ADD_PASSAGE), (document, start, end, None, text.decode()))
                     first = cursor.lastrowid if first is None else first
             if first is not None:
-                database.execute(_sql(_ADD_WORDS), (first, first + len(self._passages) - 1))
+                database.execute(_sql(_ADD_WORDS), (first, first + len(texts) - 1))
             if vectors is not None:
-                database.execute(_sql(_ADD_VECTORS), (first, len(self._passages), *vectors))
-        self._added, self._passages = {}, []
+                database.execute(_sql(_ADD_VECTORS), (first, len(texts), *vectors))
+        self._added = {name: one for name, one in self._added.items() if added.get(name) is not one}
+        self._passage_count = 0
         return True
 
-    def _vectors(self) -> Tuple[bytes, bytes]:
-        """Returns the rows and scales of the added passages."""
-        texts = [heading + text for heading, text in self._passages]
-        embeddings = self._embedding().embed(texts, prompt_name="document", normalize=True)
-        count, length = len(self._passages), self._embedding().info.embedding_length
+    def _vectors(self, texts: List[bytes], limits: Run) -> Tuple[bytes, bytes]:
+        """Returns the rows and scales of passages."""
+        embeddings = self._embedding().embed(texts, prompt_name="document", normalize=True, **limits.options())
+        count, length = embeddings.shape
         rows, scales = (ctypes.c_int8 * (count * length))(), (ctypes.c_float * count)()
         check(library().vectors_quantize(embeddings._values, count, length, rows, scales))
         return bytes(rows), bytes(scales)
@@ -311,7 +336,7 @@ class Collection:
         path: only documents whose path (name, for those of no file) matches this GLOB pattern of SQLite.
         fields: only documents whose fields have these values; a text or number is a GLOB pattern.
         """
-        return self._search(question, k, path, fields)[1]
+        return self._search(question, _count(k, "k"), path, fields, _NO_LIMITS)[1]
 
     def ask(
         self,
@@ -326,10 +351,11 @@ class Collection:
         """Answers a question from the passages that match it best.
 
         k: the number of answers. passages: the number of passages read. path, fields: as in search.
-        options: see help(bertqa.AnswerOptions).
+        options: see help(bertqa.AnswerOptions). cancel and timeout also end the search and the writing before it.
         """
         call = answer_call({"top_k": k, **options})
-        search, found = self._search(question, passages, path, fields)
+        limits = Run({"cancel": options.get("cancel"), "timeout": options.get("timeout")}, None, "")
+        search, found = self._search(question, _count(passages, "passages"), path, fields, limits)
         if not found:
             return CollectionResult([], [], True, 1.0)
         handle, lib = self._answering()._opened(), library()
@@ -344,37 +370,45 @@ class Collection:
         """Returns all passages of the document that has the passage with this id, in order and with score 0. An unknown
         id has none."""
         id = integer(id, "id")
-        self.flush()
-        if not -(2**63) <= id < 2**63:
-            return []
-        with self._transaction("BEGIN"):
-            rows = self._opened().execute(
-                "SELECT id FROM passages WHERE document = (SELECT document FROM passages WHERE id = ?) ORDER BY id",
-                (id,),
-            )
-            return [self._passage(found, 0.0) for (found,) in rows.fetchall()]
+        with self._alone():
+            self.flush()
+            if not -(2**63) <= id < 2**63:
+                return []
+            with self._transaction("BEGIN"):
+                rows = self._opened().execute(
+                    "SELECT id FROM passages WHERE document = (SELECT document FROM passages WHERE id = ?) ORDER BY id",
+                    (id,),
+                )
+                return [self._passage(found, 0.0) for (found,) in rows.fetchall()]
 
     def _search(
-        self, question: Text, count: int, path: Optional[str], fields: "Optional[Mapping[str, Any]]"
+        self,
+        question: Text,
+        count: int,
+        path: Optional[str],
+        fields: "Optional[Mapping[str, Any]]",
+        limits: Run,
     ) -> Tuple[Handle, List[Passage]]:
-        self.flush()
         if path is not None:
             _check_str(path, "path")
         chosen = (path, _json(fields))
-        fingerprint = self._fingerprint()
-        search = self._begun(encoded(question, "question"), fingerprint)
-        # All reads see one state of the collection, which others may change meanwhile.
-        with self._transaction("BEGIN"):
-            if self._allow(search, chosen):
-                self._set_words(search, fingerprint is not None)
-                if fingerprint is not None:
-                    self._add_vectors(search)
-            return search, self._best(search, count)
+        data = encoded(question, "question")
+        with self._alone(limits):
+            self._flush(limits)
+            fingerprint = self._fingerprint()
+            search = self._begun(data, fingerprint, limits)
+            # All reads see one state of the collection, which others may change meanwhile.
+            with self._transaction("BEGIN"):
+                if self._allow(search, chosen):
+                    self._set_words(search, fingerprint is not None)
+                    if fingerprint is not None:
+                        self._add_vectors(search)
+                return search, self._best(search, count)
 
-    def _begun(self, question: bytes, fingerprint: Optional[bytes]) -> Handle:
+    def _begun(self, question: bytes, fingerprint: Optional[bytes], limits: Run) -> Handle:
         """Begins a search. Raises WrongModel if the embedder is not the model of the vectors."""
         context = None if fingerprint is None else self._embedding()._opened()
-        lib, pointer, call = library(), ctypes.c_void_p(), Call({})
+        lib, pointer, call = library(), ctypes.c_void_p(), Call(limits.options())
         status = lib.search_create(
             context and context.pointer, question, len(question), fingerprint, len(fingerprint or b""), call.common_pointer,
             ctypes.byref(pointer),
@@ -423,8 +457,6 @@ class Collection:
             )  # fmt: skip
 
     def _best(self, search: Handle, count: int) -> List[Passage]:
-        if not 1 <= integer(count, "the number of passages") <= 1000:
-            raise ValueError(f"the number of passages is {count}, but must be 1 to 1000")
         ids, scores = (ctypes.c_int64 * count)(), (ctypes.c_double * count)()
         found = library().search_best(search.pointer, count, ids, scores)
         return [self._passage(ids[i], scores[i]) for i in range(found)]
@@ -450,14 +482,17 @@ class Collection:
     # Closing
 
     def close(self) -> None:
-        """Writes added documents and closes the database. Closing twice has no effect."""
-        if self._database is None:
+        """Writes added documents and closes the database. Closing twice, or in a forked process, has no effect."""
+        if os.getpid() != self._process:
             return
-        try:
-            self.flush()
-        finally:
-            self._database.close()
-            self._database = None
+        with self._alone():
+            if self._database is None:
+                return
+            try:
+                self.flush()
+            finally:
+                self._database.close()
+                self._database = None
 
     def __reduce__(self) -> Any:
         raise TypeError("a Collection cannot be pickled or copied: open its database again")
@@ -476,7 +511,14 @@ def _check_str(value: Any, what: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InvalidArgument(f"{what} is {value!r:.80}, but UTF-8 has no lone surrogates") from None
+        raise InvalidArgument.of(what, f"is {value!r:.80}, but UTF-8 has no lone surrogates") from None
+
+
+def _count(value: Any, name: str) -> int:
+    count = integer(value, name)
+    if not 1 <= count <= 1000:
+        raise InvalidArgument.of(name, f"is {count}, but must be 1 to 1000")
+    return count
 
 
 def _json(fields: Any) -> Optional[str]:
@@ -488,7 +530,7 @@ def _json(fields: Any) -> Optional[str]:
     except TypeError as error:
         raise TypeError(f"fields must be JSON values: {error}") from None
     except (ValueError, RecursionError) as error:
-        raise InvalidArgument(f"fields must be JSON values: {error}") from None
+        raise InvalidArgument.of("fields", f"must be JSON values: {error}") from None
 
 
 def _sql(statement: int) -> str:

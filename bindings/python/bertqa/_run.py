@@ -4,6 +4,7 @@ import time
 from typing import Any, Dict, Iterator, Mapping, Optional
 
 from ._call import function, seconds
+from ._errors import Cancelled, DeadlineExceeded
 
 
 def repeatable(options: Mapping[str, Any]) -> Dict[str, Any]:
@@ -36,6 +37,14 @@ class Run:
         if self._deadline is not None:
             found["timeout"] = max(0.0, self._deadline - time.monotonic())
         return found
+
+    def check(self) -> None:
+        """Raises what a call of the library would raise now."""
+        if self.options().get("timeout") == 0:
+            raise DeadlineExceeded("the call's deadline has passed")
+        cancel = self._options.get("cancel")
+        if cancel is not None and cancel():
+            raise Cancelled("cancelled by the caller's hook")
 
     def begin(self, count: int) -> None:
         self._count = count

@@ -102,7 +102,7 @@ class Tasks:
         raise InvalidArgument(f"there is no document {index!r} of this kind")
 
     def _opened(self, request: Request) -> Collection:
-        """Opens a collection for one request, because only one thread may use it at a time."""
+        """Opens a collection for one request, because threads that share one wait for each other."""
         path = self._chosen(request, pathlib.Path)
         if not path.is_file() or path.stat().st_size == 0:
             raise FileNotFoundError(f"{path} is no longer there")  # Collection would make a new one

@@ -190,8 +190,8 @@ extension ThreadPool {
   /// stack.
   private static let stackSize = 1 << 20
 
-  /// Starts workers until `count` are alive or the system refuses more.
-  /// - Returns: true if `count` are alive.
+  /// Starts workers until `count` are alive or the system refuses more, unless another thread is stopping them.
+  /// - Returns: false if the system refused.
   @discardableResult
   func start(_ count: Int) -> Bool {
     started.load(ordering: .relaxed) >= count || startMissing(of: count)
@@ -200,7 +200,7 @@ extension ThreadPool {
   private func startMissing(of count: Int) -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    guard !isStopping.load(ordering: .relaxed) else { return false }
+    guard !isStopping.load(ordering: .relaxed) else { return true }
     threads.reserveCapacity(count)
     // Threads inherit the mask, so no signal can arrive before they have blocked it themselves.
     var all = sigset_t()

@@ -39,7 +39,7 @@ def test_exceptions_of_cancel_come_out(tiny):
     class Mine(Exception):
         pass
 
-    for error in Mine, KeyboardInterrupt:
+    for error in Mine, KeyboardInterrupt, GeneratorExit, StopIteration:
 
         def fails():
             raise error("stop")
@@ -155,6 +155,11 @@ def test_timeout_and_max_bytes(tiny):
         assert isinstance(caught.value, TimeoutError) and caught.value.status == 10
         call(timeout=3600, max_bytes=1 << 40)
         call(timeout=1e300)
+        for wrong in -1, float("nan"):
+            with pytest.raises(
+                bertqa.InvalidArgument, match=f"timeout is {wrong}, but must be at least 0 seconds"
+            ):
+                call(timeout=wrong)
     with pytest.raises(bertqa.TooLarge) as caught:
         tiny.answer("who", document, max_bytes=1)
     assert caught.value.argument == "max_bytes"

@@ -6,12 +6,13 @@ import re
 
 import numpy
 import pandas
+import pyarrow
 import pytest
 
 import bertqa
 from bertqa import _errors
 from conftest import FIXTURES
-from samples import FOX, entailment_model
+from samples import FOX, TINY, entailment_model
 
 
 def test_errors_of_models(tmp_path):
@@ -112,10 +113,80 @@ def test_functions_and_paths_are_named(tiny, tmp_path):
     }.items():
         with pytest.raises(TypeError, match=f"^{name} .*must be"):
             call()
-    with pytest.raises(bertqa.InvalidArgument, match="timeout is NaN"):
+    with pytest.raises(bertqa.InvalidArgument, match="timeout is nan"):
         bertqa.patterns_column([FOX], timeout=float("nan"))
     with pytest.raises(bertqa.InvalidArgument, match="model is .*lone surrogate"):
         bertqa.Context("\ud800")
+
+
+def test_exceptions_have_the_argument(tiny, tmp_path):
+    embedder = bertqa.Context(FIXTURES / "tiny-bert-embedder")
+    notes = bertqa.Collection(":memory:", embedder=embedder)
+    for name, call in {
+        **{
+            name: lambda value=value, name=name: tiny.answer("who", FOX, **{name: value})
+            for name, value in {
+                "top_k": 0,
+                "max_windows": 2**40,
+                "doc_stride": -1,
+                "max_seq_len": 1,
+                "max_bytes": 0,
+                "max_document_tokens": -1,
+                "no_answer_threshold": 10**400,
+                "timeout": -1,
+                "partial": 2,
+            }.items()
+        },
+        **{
+            name: lambda value=value, name=name: bertqa.Context(TINY, **{name: value})
+            for name, value in {
+                "isa": "x",
+                "precision": "x",
+                "load": "x",
+                "task": "x",
+                "threads": 2**40,
+                "tokenizer_only": 2,
+            }.items()
+        },
+        "model": lambda: bertqa.Context("\0"),
+        "model ": lambda: bertqa.Context({"\0": b""}),
+        "dir_fd": lambda: bertqa.Context({"config.json": b""}, dir_fd=3),
+        "batch_size": lambda: tiny.answer_stream([], batch_size=0),
+        "windows": lambda: tiny.logits([[2**40]]),
+        "second_segments": lambda: tiny.logits([[1]], [1, 2]),
+        "pooling": lambda: embedder.embed(FOX, pooling="x"),
+        "aggregation": lambda: tiny.entities(FOX, aggregation="x"),
+        "labels": lambda: tiny.entities(FOX, labels={"a": 10**400}),
+        "window_pooling": lambda: tiny.classify(FOX, window_pooling="x"),
+        "patterns": lambda: bertqa.patterns(FOX, "x"),
+        "patterns ": lambda: bertqa.patterns(FOX, []),
+        "mask": lambda: bertqa.redact(FOX, [], mask=-1),
+        "entities": lambda: bertqa.redact("", bertqa.patterns("a@example.org")),
+        "scale": lambda: bertqa.Labeler(embedder, {"a": "b"}, scale=0),
+        "examples": lambda: bertqa.Labeler(embedder, {"a": []}),
+        "c": lambda: bertqa.train_classifier([], [], tmp_path / "a", c=0),
+        "top_k ": lambda: bertqa.classify_column(tiny, [FOX], top_k=0),
+        "contributions": lambda: bertqa.classify_column(tiny, [FOX], [FOX], contributions=1),
+        "labels ": lambda: bertqa.redact_column([FOX], labels=["a"]),
+        "questions": lambda: bertqa.answer_column(tiny, ["a"], ["b", "c"]),
+        "documents": lambda: bertqa.answer_column(tiny, "who", pyarrow.array([1])),
+        "name": lambda: notes.add("\ud800", FOX),
+        "text": lambda: notes.add("a", b"\xff"),
+        "fields": lambda: notes.add("a", FOX, fields={"a": float("nan")}),
+        "k": lambda: notes.search("a", k=0),
+        "passages": lambda: notes.ask("a", passages=1001),
+    }.items():
+        with pytest.raises(bertqa.InvalidArgument, match=".") as caught:
+            call()
+        assert caught.value.argument == name.strip(), caught.value
+
+
+def test_a_null_of_pyarrow_is_no_text():
+    embedder = bertqa.Context(FIXTURES / "tiny-bert-embedder")
+    with pytest.raises(
+        TypeError, match=re.escape("texts[1] is null: leave it out, or use a function for columns")
+    ):
+        embedder.embed(pyarrow.array([FOX, None]))
 
 
 def test_what_is_no_list_of_texts(tiny):

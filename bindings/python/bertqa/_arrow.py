@@ -93,8 +93,8 @@ def chunks(column: Any, name: str, rows: int = 1 << 30) -> Iterator[Chunk]:
         try:
             stream = column.__arrow_c_stream__()
         except (NotImplementedError, TypeError, ValueError) as error:  # such as complex numbers of pandas
-            raise InvalidArgument(
-                f"{name} cannot be read as Arrow data ({error}): make it a column of texts"
+            raise InvalidArgument.of(
+                name, f"cannot be read as Arrow data ({error}): make it a column of texts"
             ) from None
         yield from _stream(stream)
     else:

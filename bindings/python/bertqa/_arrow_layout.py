@@ -22,35 +22,37 @@ def check_layout(chunk: Chunk, name: str) -> None:
     """
     array, schema = chunk.array, chunk.schema
     if not array.release or not schema.release:
-        raise InvalidArgument(f"{name} was released before the call")
+        raise InvalidArgument.of(name, "was released before the call")
     if bool(schema.dictionary) != bool(array.dictionary):
-        raise InvalidArgument(f"{name} has a dictionary in only one of its structs")
+        raise InvalidArgument.of(name, "has a dictionary in only one of its structs")
     if schema.dictionary:
         _check(array, schema, name, _INDEX_TYPES)
         array, schema = array.dictionary.contents, schema.dictionary.contents
     if schema.dictionary or array.dictionary:
-        raise InvalidArgument(f"{name} has a dictionary of a dictionary; cast it to utf8, large_utf8 or utf8_view")
+        raise InvalidArgument.of(
+            name, "has a dictionary of a dictionary; cast it to utf8, large_utf8 or utf8_view"
+        )
     _check(array, schema, name, TEXT_TYPES)
 
 
 def _check(array: ArrowArray, schema: ArrowSchema, name: str, types: Tuple[str, ...]) -> None:
     kind = (schema.format or b"").decode("utf-8", "replace")
     if kind not in types:
-        raise InvalidArgument(f'{name} is of Arrow type "{kind}"; cast it to utf8, large_utf8 or utf8_view')
+        raise InvalidArgument.of(name, f'is of Arrow type "{kind}"; cast it to utf8, large_utf8 or utf8_view')
     if array.length < 0 or not 0 <= array.offset <= _MOST_OFFSET:
-        raise InvalidArgument(f"{name} has {array.length} rows from {array.offset} on")
+        raise InvalidArgument.of(name, f"has {array.length} rows from {array.offset} on")
     if not -1 <= array.null_count <= array.length:
-        raise InvalidArgument(f"{name} has {array.null_count} nulls in {array.length} rows")
+        raise InvalidArgument.of(name, f"has {array.null_count} nulls in {array.length} rows")
     if array.n_children or schema.n_children:
-        raise InvalidArgument(f"{name} has children")
+        raise InvalidArgument.of(name, "has children")
     if kind == "n" or array.length == 0:
         return
     needed = 2 if types is _INDEX_TYPES else 3
     has_needed = array.n_buffers >= needed if kind in ("vu", "vz") else array.n_buffers == needed
     if not has_needed or not array.buffers or not array.buffers[1]:
-        raise InvalidArgument(f"{name} does not have the buffers of its type")
+        raise InvalidArgument.of(name, "does not have the buffers of its type")
     # The last buffer of views contains the lengths of the data buffers.
     if array.n_buffers > 3 and not array.buffers[array.n_buffers - 1]:
-        raise InvalidArgument(f"{name} does not have the buffer of its buffers' lengths")
+        raise InvalidArgument.of(name, "does not have the buffer of its buffers' lengths")
     if array.null_count > 0 and not array.buffers[0]:
-        raise InvalidArgument(f"{name} has {array.null_count} nulls, but no buffer that says which")
+        raise InvalidArgument.of(name, f"has {array.null_count} nulls, but no buffer that says which")

@@ -99,7 +99,7 @@ class Call:
         if self._progress is not None:
             common.progress = ON_PROGRESS
         if timeout is not None:
-            nanoseconds = min(max(0.0, seconds(timeout, "timeout") * 1e9), 2.0**63)
+            nanoseconds = min(seconds(timeout, "timeout") * 1e9, 2.0**63)
             common.deadline_ns = library().deadline_after(int(nanoseconds))
         for name in "max_bytes", "max_document_tokens":
             value = values.get(name)
@@ -151,10 +151,11 @@ def guarded(call: Callable[[Any], Any], errors: List[BaseException]) -> "Generat
             try:
                 # A signal may come where a loop begins again, so this one is inside.
                 while True:
-                    argument = yield result
+                    try:
+                        argument = yield result
+                    except GeneratorExit:
+                        return
                     result = 1 if errors else int(bool(call(argument)))
-            except GeneratorExit:
-                return
             except BaseException as error:  # including KeyboardInterrupt
                 errors.append(error)
                 result = 1
@@ -167,7 +168,7 @@ def guarded(call: Callable[[Any], Any], errors: List[BaseException]) -> "Generat
 def index(names: Sequence[str], name: str, what: str) -> int:
     """Returns the number of an enumeration's value."""
     if not isinstance(name, str) or name not in names:
-        raise InvalidArgument(f"{what} is {name!r:.80}, but must be one of {', '.join(names)}")
+        raise InvalidArgument.of(what, f"is {name!r:.80}, but must be one of {', '.join(names)}")
     return names.index(name)
 
 
@@ -184,13 +185,13 @@ def real(value: Any, name: str) -> float:
     except TypeError:
         raise TypeError(f"{name} is {value!r:.80}, but must be a number") from None
     except OverflowError:
-        raise InvalidArgument(f"{name} is {value!r:.80}, which is too large") from None
+        raise InvalidArgument.of(name, f"is {value!r:.80}, which is too large") from None
 
 
 def seconds(value: Any, name: str) -> float:
     number = real(value, name)
-    if number != number:
-        raise InvalidArgument(f"{name} is NaN, but must be a number of seconds")
+    if not number >= 0:  # or NaN
+        raise InvalidArgument.of(name, f"is {value!r}, but must be at least 0 seconds")
     return number
 
 
@@ -198,7 +199,7 @@ def int32(value: Any, name: str) -> int:
     """Returns `value` if it fits; ctypes would silently truncate it to 32 bits."""
     number = integer(value, name)
     if not -(2**31) <= number < 2**31:
-        raise InvalidArgument(f"{name} is {number}, which does not fit in 32 bits")
+        raise InvalidArgument.of(name, f"is {number}, which does not fit in 32 bits")
     return number
 
 
@@ -207,7 +208,7 @@ def switch(value: Any, name: str) -> int:
     if value is None:
         return 0
     if value not in (True, False):
-        raise InvalidArgument(f"{name} is {value!r}, but must be True or False")
+        raise InvalidArgument.of(name, f"is {value!r}, but must be True or False")
     return 1 if value else -1
 
 
@@ -244,14 +245,14 @@ def _number(
     elif kind is ctypes.c_uint64:
         value = integer(value, name)
         if not 0 <= value < 2**64:
-            raise InvalidArgument(f"{name} is {value}, but must be 0 to 2**64 - 1")
+            raise InvalidArgument.of(name, f"is {value}, but must be 0 to 2**64 - 1")
     elif kind in (ctypes.c_float, ctypes.c_double):
         value = real(value, name)
     if zeros.get(name) == value == -1:
-        raise InvalidArgument(f"{name} is -1, but must be at least 0")
+        raise InvalidArgument.of(name, "is -1, but must be at least 0")
     if value == 0:
         if name not in zeros:
-            raise InvalidArgument(f"{name} is {value}, which is outside of its range; pass None for the default")
+            raise InvalidArgument.of(name, f"is {value}, which is outside of its range; pass None for the default")
         value = zeros[name]
     return value
 
@@ -264,4 +265,4 @@ def numbers(values: Iterable[Any], typecode: str, name: str, what: str) -> "arra
     except TypeError as error:
         raise TypeError(f"{name} is {values!r:.80}, but must be {what}: {error}") from None
     except OverflowError as error:
-        raise InvalidArgument(f"{name} is {values!r:.80}, which has a number out of range: {error}") from None
+        raise InvalidArgument.of(name, f"is {values!r:.80}, which has a number out of range: {error}") from None

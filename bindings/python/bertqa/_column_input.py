@@ -67,13 +67,13 @@ def paired(first: Any, column: Any, rows: int, names: Tuple[str, str]) -> Iterat
             if other is None or taken == len(other):
                 other, taken = next(others, None), 0
                 if other is None:
-                    raise InvalidArgument(f"there are fewer {names[0]} than {names[1]}")
+                    raise InvalidArgument(f"there are fewer {names[0]} than {names[1]}", argument=names[0])
                 continue
             count = min(len(part) - start, len(other) - taken)
             yield other.rows(taken, count), part.rows(start, count)
             start, taken = start + count, taken + count
     if (other is not None and taken < len(other)) or any(len(rest) for rest in others):
-        raise InvalidArgument(f"there are more {names[0]} than {names[1]}")
+        raise InvalidArgument(f"there are more {names[0]} than {names[1]}", argument=names[0])
 
 
 def check_lengths(first: Any, column: Any, names: Tuple[str, str]) -> None:
@@ -84,11 +84,14 @@ def check_lengths(first: Any, column: Any, names: Tuple[str, str]) -> None:
     counts = length(first), length(column)
     if counts[0] is not None and counts[1] is not None and counts[0] != counts[1]:
         amount = "fewer" if counts[0] < counts[1] else "more"
-        raise InvalidArgument(f"there are {amount} {names[0]} than {names[1]}: {counts[0]} and {counts[1]}")
+        raise InvalidArgument(
+            f"there are {amount} {names[0]} than {names[1]}: {counts[0]} and {counts[1]}", argument=names[0]
+        )
     if library_of(first) == library_of(column) == "pandas" and not first.index.equals(column.index):
         raise InvalidArgument(
             f"{names[0]} and {names[1]} have different indexes: align them, or pass {names[0]}.tolist() to pair the rows "
-            "by position"
+            "by position",
+            argument=names[0],
         )
 
 

@@ -99,11 +99,11 @@ def classify_column(
     """
     check_kind(context, Context, "context")
     if top_k is not None and integer(top_k, "top_k") < 1:
-        raise InvalidArgument(f"top_k is {top_k}, but must be at least 1")
+        raise InvalidArgument.of("top_k", f"is {top_k}, but must be at least 1")
     if top_k is None and second_texts is None:
         return _texts_mapped(context, texts, classify_call, options, library().classify_arrow)
     if options.get("contributions"):
-        raise InvalidArgument(f"contributions is {options['contributions']}, but must be 0 for a column")
+        raise InvalidArgument.of("contributions", f"is {options['contributions']}, but must be 0 for a column")
     label_count = len(context.info.labels)
 
     def classified(run: Run, items: List[Any]) -> List[Any]:
@@ -214,7 +214,7 @@ def _finder(
         check_kind(context, Context, "context")
         context.entities("", labels=labels)
     elif labels is not None:
-        raise InvalidArgument("labels need a context: pass one")
+        raise InvalidArgument.of("labels", "need a context: pass one")
 
     def find(text: Any, call: Any) -> Any:
         found: Any = patterns(text, kinds, regions=regions, **call)

@@ -92,7 +92,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         files = _files(model) if isinstance(model, Mapping) else None
         if files is not None:
             if dir_fd is not None:
-                raise InvalidArgument("dir_fd is set, but model is a mapping of files, not a path")
+                raise InvalidArgument.of("dir_fd", "is set, but model is a mapping of files, not a path")
             status = lib.context_create_from_files(files, len(files), *arguments)
         elif dir_fd is not None:
             status = lib.context_create_at(int32(dir_fd, "dir_fd"), path_bytes(model or "", "model"), *arguments)
@@ -240,7 +240,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         if second_segments is not None:
             segments = numbers(second_segments, "Q", "second_segments", "a list of indices")
             if len(segments) != len(lengths):
-                raise InvalidArgument("second_segments must have one entry per window")
+                raise InvalidArgument.of("second_segments", "must have one entry per window")
         count = len(ids)
         start, end = (ctypes.c_float * count)(), (ctypes.c_float * count)()
         sizes = ctypes.c_size_t * len(lengths)
@@ -272,7 +272,7 @@ def _files(files: Mapping[str, bytes]) -> Any:
     """Returns the files as an array for the library, which keeps them alive."""
     entries = []
     for name, data in files.items():
-        entries.append(_abi.File(path_bytes(name, "a file's name"), data, len(data)))
+        entries.append(_abi.File(path_bytes(name, "model: a file's name"), data, len(data)))
     return (_abi.File * len(entries))(*entries)
 
 

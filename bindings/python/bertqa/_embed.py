@@ -232,8 +232,9 @@ class TokenVectors(FloatRows):
                 "these are weights of a sparse model: their similarity is the sum of the products of equal pieces"
             )
         if self.shape[1] != document.shape[1]:
-            raise InvalidArgument(
-                f"document has vectors of {document.shape[1]} floats, but those of the query have {self.shape[1]}"
+            raise InvalidArgument.of(
+                "document",
+                f"has vectors of {document.shape[1]} floats, but those of the query have {self.shape[1]}",
             )
         similarity = ctypes.c_float()
         check(

@@ -129,10 +129,10 @@ def patterns(
         for name in names:
             if name not in PATTERNS and name not in PATTERN_GROUPS:
                 known = ", ".join((*PATTERN_GROUPS, *PATTERNS))
-                raise InvalidArgument(f"patterns has {name!r}, but must be of {known}")
+                raise InvalidArgument.of("patterns", f"has {name!r}, but must be of {known}")
         names = [one for name in names for one in PATTERN_GROUPS.get(name, (name,))]
         if not names:
-            raise InvalidArgument("patterns is empty; pass None for all")
+            raise InvalidArgument.of("patterns", "is empty; pass None for all")
         struct.patterns = sum(1 << bit for bit, name in enumerate(PATTERNS) if name in names)
     if regions is not None:
         codes = text_list(regions, "regions")

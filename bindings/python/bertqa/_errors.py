@@ -41,6 +41,11 @@ class InvalidArgument(BertQAError, ValueError):
 
     status = 1
 
+    @classmethod
+    def of(cls, name: str, problem: str) -> "InvalidArgument":
+        """name: the argument as the message begins, also with what is at fault in it: "windows[3]"."""
+        return cls(f"{name} {problem}", argument=re.split(r"\W", name)[0])
+
 
 class ModelIOError(BertQAError, OSError):
     """A file or directory cannot be read or written.

@@ -55,8 +55,8 @@ class Labeler(Closable):
         for label, texts in examples.items():
             found = [encoded(text) for text in text_list(texts, f"examples: the label {label!r:.80}")]
             if not found:
-                raise InvalidArgument(
-                    f"examples: the label {label!r} has none; pass at least one text for each label"
+                raise InvalidArgument.of(
+                    f"examples: the label {label!r}", "has none; pass at least one text for each label"
                 )
             data += [(text, encoded(label, "examples: a label")) for text in found]
         array = (_abi.Example * len(data))(
@@ -69,7 +69,7 @@ class Labeler(Closable):
         struct = _abi.LabelerOptions(call=pointer_to(call.common), embed=pointer_to(embed))
         if scale is not None:
             if scale == 0:
-                raise InvalidArgument("scale is 0, but must be above 0")
+                raise InvalidArgument.of("scale", "is 0, but must be above 0")
             struct.scale = real(scale, "scale")
         pointer = ctypes.c_void_p()
         status = lib.labeler_create(owner.pointer, array, len(data), ctypes.byref(struct), ctypes.byref(pointer))

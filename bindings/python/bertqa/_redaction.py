@@ -220,7 +220,7 @@ def redact(
     if mask is not None:
         struct.keep = int32(mask, "mask")
         if struct.keep < 0:
-            raise InvalidArgument(f"mask is {mask}, but must be 0 to 2147483647")
+            raise InvalidArgument.of("mask", f"is {mask}, but must be 0 to 2147483647")
     if key is not None:
         key = as_bytes(key, "key")  # bytes(32) would be 32 zeros
         struct.key, struct.key_length = key, len(key)
@@ -256,12 +256,14 @@ def _ranges(text: Any, data: bytes, entities: "List[Entity[Any]]", encode: Calla
     for entry, entity in zip(array, entities):
         if not 0 <= entity.start <= entity.end <= len(text):
             raise InvalidArgument(
-                f"an entity is {entity.start} to {entity.end}, but the text has {len(text)}: it belongs to another text"
+                f"an entity is {entity.start} to {entity.end}, but the text has {len(text)}: it belongs to another text",
+                argument="entities",
             )
         # An entity of the caller's own may lack its text.
         if entity.text and text[entity.start : entity.end] != entity.text:
             raise InvalidArgument(
-                f"the text has something else at {entity.start} to {entity.end} than an entity: it belongs to another text"
+                f"the text has something else at {entity.start} to {entity.end} than an entity: it belongs to another text",
+                argument="entities",
             )
         label = _encoded(entity.label)
         entry.bytes.start, entry.bytes.end = offsets[entity.start], offsets[entity.end]

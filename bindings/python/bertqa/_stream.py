@@ -22,7 +22,7 @@ def stream(
     """Implements Context.answer_stream. Arguments are checked here, before the first result is requested."""
     check_texts(pairs, "pairs", "give (question, document) pairs")
     if integer(batch_size, "batch_size") < 1:
-        raise InvalidArgument(f"batch_size is {batch_size}, but must be at least 1")
+        raise InvalidArgument.of("batch_size", f"is {batch_size}, but must be at least 1")
     total = len(pairs) if isinstance(pairs, Sized) else None
     kept = {name: value for name, value in options.items() if name != "timeout"}
     run = Run(kept, total, "pairs")

@@ -78,6 +78,8 @@ def as_text(value: Any, name: str = "text") -> Any:
 
 
 def not_a_text(value: Any, name: str) -> TypeError:
+    if getattr(value, "is_valid", True) is False:  # a scalar of pyarrow
+        return TypeError(f"{name} is null: leave it out, or use a function for columns, such as embed_column")
     return TypeError(f"{name}: expected str or bytes, got {type(value).__name__}")
 
 
@@ -131,9 +133,9 @@ def path_bytes(path: Any, name: str) -> bytes:
     except TypeError:
         raise TypeError(f"{name} is {path!r:.80}, but must be a path") from None
     except UnicodeEncodeError:
-        raise InvalidArgument(f"{name} is {path!r}: a path cannot hold a lone surrogate") from None
+        raise InvalidArgument.of(name, f"is {path!r}: a path cannot hold a lone surrogate") from None
     if b"\0" in data:
-        raise InvalidArgument(f"{name} is {path!r}: a path cannot hold a null character")
+        raise InvalidArgument.of(name, f"is {path!r}: a path cannot hold a null character")
     return data
 
 

@@ -89,8 +89,8 @@ class QuestionAnsweringPipeline(Pipeline):
                 f"the question has {len(ids)} tokens, which leaves no room for the context in max_seq_len {length}"
             )
         elif stride >= room and settings.get("doc_stride") is not None:
-            raise InvalidArgument(
-                f"doc_stride is {stride}, but a window has room for {room} tokens of the context"
+            raise InvalidArgument.of(
+                "doc_stride", f"is {stride}, but a window has room for {room} tokens of the context"
             )
         else:
             spans, stride = [(0, room)], stride if stride < room else room // 2

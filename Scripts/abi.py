@@ -6,6 +6,7 @@ usage: abi.py            writes the file
 Environment: CC.
 """
 
+import ctypes
 import os
 import pathlib
 import re
@@ -26,20 +27,7 @@ text that comes with its length are addresses.
 """
 
 from ctypes import (
-    CFUNCTYPE,
-    POINTER,
-    Structure,
-    c_char_p,
-    c_double,
-    c_float,
-    c_int8,
-    c_int32,
-    c_int64,
-    c_size_t,
-    c_uint32,
-    c_uint64,
-    c_void_p,
-    py_object,
+{imports}
 )
 from typing import Any, Dict, List, Tuple
 
@@ -194,7 +182,11 @@ def python(header):
     lines.append("}\n")
     text = (ROOT / "include" / "bertqa.h").read_text(encoding="utf-8")
     abi_version = re.search(r"^#define BERTQA_ABI_VERSION (\d+)", text, re.M)[1]
-    return HEADER.replace("{abi_version}", abi_version) + "".join(lines)
+    body = "".join(lines)
+    used = set(re.findall(r"\w+", body)) & set(dir(ctypes))
+    used = sorted(used, key=lambda name: re.sub(r"\d+", lambda size: size[0].zfill(2), name))
+    imports = "\n".join(f"    {name}," for name in used)
+    return HEADER.format(abi_version=abi_version, imports=imports) + body
 
 
 def main():

@@ -138,5 +138,14 @@ def unread(pipe):
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
+def feed(stream, data):
+    """Writes until nobody reads."""
+    try:
+        while True:
+            stream.write(data)
+    except BrokenPipeError:
+        stream.close()
+
+
 def wait_for_a_full_pipe(pipe):
     wait_for(lambda: unread(pipe) >= 1 << 15)

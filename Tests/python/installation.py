@@ -1,13 +1,9 @@
 """Installs by the Makefile, and lists and builds against what is installed."""
 
-import re
 import subprocess
 
 from conftest import PREFIX, ROOT, clean_environment
 
-VERSION = ".".join(
-    re.findall(r"BERTQA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", (ROOT / "include" / "bertqa.h").read_text())
-)
 # Of the scripts that pack what is staged.
 ENVIRONMENT = clean_environment() | {"MAKEFLAGS": "", "BERTQA_PREFIX": str(PREFIX)}
 

@@ -18,6 +18,7 @@ LOVELACE = "Ada Lovelace met Charles Babbage in London."
 NAMES = {"Ada Lovelace": "person", "Charles Babbage": "person", "London": "location"}
 APOLLO = (ROOT / "examples" / "documents" / "apollo.txt").read_text(encoding="utf-8")
 HEADER = (ROOT / "include" / "bertqa.h").read_text()
+VERSION = ".".join(re.findall(r"BERTQA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", HEADER))
 TINY = FIXTURES / "tiny-bert"
 PIECES = (TINY / "vocab.txt").read_text(encoding="utf-8").splitlines()
 SOME_WORDS = [piece for piece in PIECES if piece.isascii() and piece.isalpha() and len(piece) > 1]

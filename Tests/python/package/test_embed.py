@@ -179,7 +179,7 @@ def test_wrong_arguments(embedder):
         for call in embedder.embed, embedder.embed_tokens:
             with pytest.raises(TypeError, match="a tuple is a pair of texts, but one has [13]"):
                 call(texts)
-    with pytest.raises(bertqa.InvalidArgument, match="timeout is NaN"):
+    with pytest.raises(bertqa.InvalidArgument, match="timeout is nan"):
         embedder.embed("a", timeout=float("nan"))
     with pytest.raises(TypeError, match="must be a Context, not str"):
         bertqa.Labeler("embed-minilm-l6", EXAMPLES)

@@ -87,7 +87,7 @@ def test_wrong_windows(tiny):
     ]:
         with pytest.raises(bertqa.InvalidArgument, match=re.escape(message)) as caught:
             tiny.logits(*arguments)
-        assert caught.value.argument in (None, message.split()[0])
+        assert caught.value.argument == re.match(r"\w+", message)[0]
     assert tiny.logits([bytes([2, 5, 3])], bytes([2])) == tiny.logits([[2, 5, 3]], [2])
     assert tiny.logits([]) == tiny.logits([], []) == []
     for arguments, message in [

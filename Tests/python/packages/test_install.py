@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from conftest import PREFIX, ROOT, clean_environment
-from installation import MULTIARCH, PROJECT, VERSION, files, make, run
-from samples import FOX
+from installation import MULTIARCH, PROJECT, files, make, run
+from samples import FOX, VERSION
 
 
 @pytest.fixture(scope="module", params=[None, MULTIARCH], ids=["lib", "multiarch"])

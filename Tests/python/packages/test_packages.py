@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from conftest import ROOT, clean_environment
-from installation import ENVIRONMENT, MULTIARCH, VERSION, files, run
-from samples import FOX, WHO
+from installation import ENVIRONMENT, MULTIARCH, files, run
+from samples import FOX, VERSION, WHO
 from sqlite import library
 
 # The Debian package

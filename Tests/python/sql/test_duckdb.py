@@ -10,7 +10,7 @@ import bertqa.duckdb
 from conftest import FIXTURES
 from duck import ENTITIES, small_models, table, value  # noqa: F401
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO, entailment_model
-from texts import PERSONAL, REDACTIONS, SPORT
+from texts import PERSONAL, REDACTIONS, SPORT, WRONG_LABELS
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -148,10 +148,7 @@ def test_entities_of_the_caller_s_choice():
         ):
             found = connection.execute(sql, [*names, text]).fetchall()
             assert {row for row in found if row[0] != 3} == rows
-        for wrong, message in [
-            ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"),
-            ("'a', 'time=.5, time = .7'", "the labels have a name twice"),
-        ]:  # fmt: skip
+        for wrong, message in WRONG_LABELS:
             with pytest.raises(duckdb.Error, match=message):
                 connection.execute(f"SELECT * FROM bertqa_entities({wrong})").fetchall()
 

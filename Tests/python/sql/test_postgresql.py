@@ -13,7 +13,7 @@ from code_blocks import blocks
 from conftest import FIXTURES, ROOT
 from postgres import TIMEOUT, SQLError, copied_models, installation, opened_session, quote, running_server  # noqa: F401
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO, entailment_model
-from texts import PERSONAL, REDACTIONS, SPORT
+from texts import PERSONAL, REDACTIONS, SPORT, WRONG_LABELS
 
 
 def floats(row):
@@ -244,10 +244,7 @@ def test_entities_of_the_caller_s_choice(session, tiny_path):
         assert rows == [[entity.text, entity.label] for entity in wanted]
         hidden = session.value(f"SELECT bertqa_redact({quote(text)}, labels => {quote(given)})")
         assert hidden == bertqa.redact(text, wanted)
-    for wrong, message in [
-        ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"),
-        ("'a', 'time=.5, time = .7'", "the labels have a name twice"),
-    ]:  # fmt: skip
+    for wrong, message in WRONG_LABELS:
         with pytest.raises(SQLError, match=message):
             session.execute(f"SELECT * FROM bertqa_entities({wrong})")
 

@@ -16,7 +16,7 @@ from conftest import FIXTURES, PREFIX, ROOT
 from extension import TIMEOUT, connect, script
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO, entailment_model
 from sqlite import DBCONFIG_TRUSTED_SCHEMA, SQLError
-from texts import PERSONAL, REDACTIONS, SPORT
+from texts import PERSONAL, REDACTIONS, SPORT, WRONG_LABELS
 
 
 @pytest.fixture
@@ -194,10 +194,7 @@ def test_entities_of_the_caller_s_choice(database):
         assert rows == [(entity.text, entity.label) for entity in wanted]
         hidden = database.value("SELECT bertqa_redact(?, 'all', 'label', '', '', ?)", text, given)
         assert hidden == bertqa.redact(text, wanted)
-    for wrong, message in [
-        ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"),
-        ("'a', 'time=.5, time = .7'", "the labels have a name twice"),
-    ]:  # fmt: skip
+    for wrong, message in WRONG_LABELS:
         with pytest.raises(SQLError, match=message):
             database.execute(f"SELECT * FROM bertqa_entities({wrong})")
 

@@ -4,6 +4,11 @@ import bertqa
 
 SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
 PERSONAL = "Zoë: ann@x.org, SSN 143-69-1724"
+# Wrong arguments of bertqa_entities, and what the messages have.
+WRONG_LABELS = [
+    ("'a', ' , '", "commas"), ("'a'", "labels"), ("'a', 'b=7'", "thresholds"),
+    ("'a', 'time=.5, time = .7'", "the labels have a name twice"),
+]  # fmt: skip
 # Further arguments of bertqa_redact, and PERSONAL without what they select.
 REDACTIONS = [
     ((), "Zoë: [EMAIL], SSN 143-69-1724"),

@@ -20,6 +20,7 @@ from filtering import (
     TOKENS,
     compact,
     environment,
+    feed,
     finish,
     has_computed,
     run,
@@ -205,14 +206,6 @@ def test_a_reader_that_is_stuck_does_not_hold_the_run_for_ever():
     assert b"the output was not written within" in process.stderr.read()
     process.stdout.close()
     process.stderr.close()
-
-
-def feed(stream, data):
-    try:
-        while True:
-            stream.write(data)
-    except BrokenPipeError:
-        stream.close()
 
 
 # Many files

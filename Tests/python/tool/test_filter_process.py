@@ -22,6 +22,7 @@ from filtering import (
     TOKENS,
     compact,
     environment,
+    feed,
     finish,
     run,
     start,
@@ -300,7 +301,7 @@ def test_signals_that_follow_at_once_are_one(numbers, tmp_path):
 def test_a_later_signal_ends_it_at_once():
     """Only the signal ends the run, because nobody reads the output."""
     process = start(*TOKENS, "--stop-timeout=100000")
-    feeder = threading.Thread(target=lambda: write_quietly(process.stdin, RECORD * 1000))
+    feeder = threading.Thread(target=feed, args=(process.stdin, RECORD * 1000))
     feeder.start()
     # Once the pipes are full, the run blocks.
     wait_for_a_full_pipe(process.stdout)
@@ -314,14 +315,6 @@ def test_a_later_signal_ends_it_at_once():
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()
-
-
-def write_quietly(stream, record):
-    try:
-        while True:
-            stream.write(record)
-    except BrokenPipeError:
-        pass
 
 
 def test_signals_that_the_parent_ignores_stay_ignored():

@@ -4,6 +4,7 @@ import ctypes
 from typing import (
     TYPE_CHECKING,
     Any,
+    Callable,
     Dict,
     Generic,
     Iterable,
@@ -131,7 +132,8 @@ class AnswerMethods(Closable):
         with Results(len(data), library().answers_free) as answers:
             statuses = each_status(len(data), return_exceptions)
             call.check(library().answer_batch(handle.pointer, array, len(data), call.pointer, answers, statuses))
-            return _results(answers, statuses, [(pair[1], d) for pair, (_, d) in zip(pairs, data)])
+            documents = [(pair[1], d) for pair, (_, d) in zip(pairs, data)]
+            return each_result(answers, statuses, documents, lambda pointer, one: _result(pointer, *one))
 
     @overload
     def answer_stream(
@@ -258,7 +260,9 @@ class Document(Closable, Generic[T]):
                     context.pointer, handle.pointer, array, len(array), call.pointer, answers, statuses
                 )
             )
-            return _results(answers, statuses, [(self.text, self._data)] * len(array))
+            return each_result(
+                answers, statuses, array, lambda pointer, _: _result(pointer, self.text, self._data)
+            )
 
 
 def _prepared(context: AnswerMethods, text: T, call: Call) -> "Document[T]":
@@ -277,12 +281,10 @@ def each_status(count: int, wanted: bool) -> Any:
     return (ctypes.c_int32 * count)() if wanted else None
 
 
-def _results(pointers: Any, statuses: Any, documents: "List[Tuple[T, bytes]]") -> List[Any]:
+def each_result(pointers: Any, statuses: Any, items: Iterable[Any], made: Callable[[Any, Any], Any]) -> List[Any]:
+    """Converts the library's results of a batch. The result of an item that failed is its exception."""
     failed: Dict[int, Any] = {} if statuses is None else failures(statuses)
-    return [
-        failed[item] if item in failed else _result(pointers[item], *document)
-        for item, document in enumerate(documents)
-    ]
+    return [failed[index] if index in failed else made(pointers[index], item) for index, item in enumerate(items)]
 
 
 _STOPS = ("all", "enough", "limit", "deadline", "cancelled")

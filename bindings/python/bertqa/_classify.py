@@ -1,12 +1,12 @@
 """Text classification: methods of Context."""
 
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Tuple, Union, cast, overload
+from typing import TYPE_CHECKING, Any, Iterable, List, Sequence, Tuple, Union, cast, overload
 
 from . import _abi
-from ._answer import each_status
+from ._answer import each_result, each_status
 from ._call import Call
 from ._handle import Closable, Results
-from ._native import failures, library, text_at
+from ._native import library, text_at
 from ._results import Classification, Contribution, LabelScore
 from ._text import as_text, check_texts, encoded, two_texts
 from ._value import T, Text
@@ -92,7 +92,7 @@ class ClassifyMethods(Closable):
         with Results(len(texts), lib.classification_free) as results:
             statuses = each_status(len(texts), return_exceptions)
             call.check(lib.classify_batch(handle.pointer, array, len(texts), call.pointer, results, statuses))
-            return classifications(results, statuses, texts)
+            return each_result(results, statuses, texts, classification)
 
 
 def classify_call(values: Any) -> Call:
@@ -131,14 +131,6 @@ def text_pairs(texts: "Sequence[TextOrPair]") -> Any:
         data = encoded(first)
         entry.text, entry.length = data, len(data)
     return array
-
-
-def classifications(pointers: Any, statuses: Any, texts: "Sequence[TextOrPair]") -> List[Any]:
-    """Converts the library's results of a batch."""
-    failed: Dict[int, Any] = {} if statuses is None else failures(statuses)
-    return [
-        failed[item] if item in failed else classification(pointers[item], text) for item, text in enumerate(texts)
-    ]
 
 
 def classification(pointer: Any, text: "TextOrPair") -> Classification[Any]:

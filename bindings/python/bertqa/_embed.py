@@ -6,7 +6,7 @@ from array import array
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Sequence, Tuple, Union, overload
 
 from . import _abi
-from ._answer import each_status
+from ._answer import each_result, each_status
 from ._call import Call
 from ._classify import listed, text_pairs
 from ._errors import InvalidArgument
@@ -111,10 +111,7 @@ class EmbedMethods(Closable):
         statuses = each_status(len(texts), return_exceptions and not is_one)
         with Results(len(texts), lib.token_vectors_free) as results:
             call.check(lib.embed_tokens(handle.pointer, pairs, len(texts), call.pointer, results, statuses))
-            failed: Dict[int, Any] = {} if statuses is None else failures(statuses)
-            vectors = [
-                failed[item] if item in failed else token_vectors(pointer) for item, pointer in enumerate(results)
-            ]
+            vectors = each_result(results, statuses, texts, lambda pointer, _: token_vectors(pointer))
         return vectors[0] if is_one else vectors
 
 

@@ -1,15 +1,15 @@
 """Entities of texts: methods of Context, and rule-based detection of personal data."""
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Union, cast, overload
+from typing import TYPE_CHECKING, Any, Iterable, List, Mapping, Optional, Union, cast, overload
 
 from . import _abi
-from ._answer import each_status
+from ._answer import each_result, each_status
 from ._call import Call, real
 from ._classify import listed
 from ._errors import InvalidArgument
 from ._handle import Closable, Results
-from ._native import failures, library, text_at
+from ._native import library, text_at
 from ._results import Entity, EntityList
 from ._text import as_text, encoded, text_array, text_list
 from ._value import T
@@ -84,11 +84,7 @@ class EntitiesMethods(Closable):
         with Results(len(texts), lib.entity_list_free) as results:
             statuses = each_status(len(texts), return_exceptions)
             call.check(lib.entities_batch(handle.pointer, array, len(texts), call.pointer, results, statuses))
-            failed: Dict[int, Any] = {} if statuses is None else failures(statuses)
-            return [
-                failed[item] if item in failed else entity_list(results[item], text)
-                for item, text in enumerate(texts)
-            ]
+            return each_result(results, statuses, texts, entity_list)
 
 
 def entities_call(values: Any) -> Call:

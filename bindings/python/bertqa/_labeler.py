@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, Iterable, List, Mapping, Optional, Tuple,
 
 from . import _abi
 from ._abi_types import pointer_to
-from ._answer import each_status
+from ._answer import each_result, each_status
 from ._call import Call, real
-from ._classify import classifications, listed, text_pairs
+from ._classify import classification, listed, text_pairs
 from ._embed import EmbedMethods, embed_call
 from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
@@ -142,4 +142,4 @@ class Labeler(Closable):
         with Results(len(texts), lib.classification_free) as results:
             statuses = each_status(len(texts), return_exceptions)
             call.check(lib.labeler_classify(handle.pointer, array, len(texts), call.pointer, results, statuses))
-            return classifications(results, statuses, texts)
+            return each_result(results, statuses, texts, classification)

@@ -13,10 +13,16 @@ from ._base import Component
 class _Embedder(Component):
     """truncate: longer texts are truncated, as by sentence-transformers; else they are read in windows."""
 
-    prefix: str
-    suffix: str
-    normalize_embeddings: bool
-    truncate: bool
+    def __init__(
+        self,
+        model: Optional[str] = None,
+        prefix: str = "",
+        suffix: str = "",
+        normalize_embeddings: bool = False,
+        truncate: bool = True,
+    ):
+        self.model, self.prefix, self.suffix = model, prefix, suffix
+        self.normalize_embeddings, self.truncate = normalize_embeddings, truncate
 
     def warm_up(self) -> None:
         """Opens the model before the first run."""
@@ -41,17 +47,6 @@ class _Embedder(Component):
 class TextEmbedder(_Embedder):
     """Embeds a text, such as a query."""
 
-    def __init__(
-        self,
-        model: Optional[str] = None,
-        prefix: str = "",
-        suffix: str = "",
-        normalize_embeddings: bool = False,
-        truncate: bool = True,
-    ):
-        self.model, self.prefix, self.suffix = model, prefix, suffix
-        self.normalize_embeddings, self.truncate = normalize_embeddings, truncate
-
     @component.output_types(embedding=List[float])
     def run(self, text: str) -> Dict[str, Any]:
         if not isinstance(text, str):
@@ -73,8 +68,8 @@ class DocumentEmbedder(_Embedder):
         meta_fields_to_embed: Optional[List[str]] = None,
         embedding_separator: str = "\n",
     ):
-        self.model, self.prefix, self.suffix = model, prefix, suffix
-        self.normalize_embeddings, self.truncate = normalize_embeddings, truncate
+        # component makes another class, of which super() does not know.
+        _Embedder.__init__(self, model, prefix, suffix, normalize_embeddings, truncate)
         check_texts(meta_fields_to_embed or [], "meta_fields_to_embed", "pass a list of them")
         self.meta_fields_to_embed, self.embedding_separator = meta_fields_to_embed or [], embedding_separator
 

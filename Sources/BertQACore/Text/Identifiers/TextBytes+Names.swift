@@ -89,10 +89,11 @@ extension TextBytes {
 
   private static let fileSuffixes: [StaticString] = [
     "png", "jpg", "jpeg", "gif", "webp", "svg", "css", "js", "mjs", "json", "html", "tgz", "whl", "jar",
-    "service", "socket", "target", "timer", "mount", "slice", "scope",
+    "service", "socket", "timer", "mount", "slice", "scope",
   ]
 
-  /// True for names of files and of systemd's units with an @: `icon@2x.png`, `vue@3.2.1.js`, `user@1000.service`.
+  /// True for names of files and of systemd's units with an @: `icon@2x.png`, `vue@3.2.1.js`, `user@1000.service`. No
+  /// suffix is a top-level domain, as `target` is.
   private func isFileName(endingAt end: Int) -> Bool {
     Self.fileSuffixes.contains {
       let suffix = end - $0.utf8CodeUnitCount

@@ -12,11 +12,15 @@ struct VersionContext {
       hotfix rc changes section sections sec subsection clause clauses subclause paragraph article chapter \
       appendix annex abschnitt kapitel ziffer artikel oid
       """)
+  /// Those of packages follow a revision's digits, too. None consists of hexadecimal digits, as identifiers do.
   private static let suffixes: [StaticString] = [
-    "rc", "beta", "alpha", "pre", "dev", "snapshot", "release", "final",
+    "-rc", "-beta", "-alpha", "-pre", "-dev", "-snapshot", "-release", "-final", "+build", "+git", "+dfsg",
+    "+ds", "+b", "+deb", "~rc", "~beta", "~alpha", "~git", "~bpo", "~deb", "ubuntu", "build", ".el", ".fc",
   ]
-  private static let comparisons: [StaticString] = ["<<", ">>", "<=", ">=", "==", "!=", "~=", "~>"]
-  /// What stands in names of fields that are compared with addresses: `ip.src == 192.0.2.1`.
+  /// Programs compare addresses by the others, too.
+  private static let requirements: [StaticString] = ["<=", ">=", "~=", "~>"]
+  private static let equalities: [StaticString] = ["==", "!="]
+  /// What stands in the words before addresses: `ip.src==192.0.2.1`, `update from 192.0.2.1`.
   private static let addressWords: [StaticString] = [
     "ip", "addr", "src", "source", "dst", "dest", "host", "from", "client", "server", "peer", "remote",
     "gateway", "dns",
@@ -37,40 +41,42 @@ struct VersionContext {
     // 120.0.0.0 is a network or a browser's version, but no host.
     if numbers[1...].allSatisfy({ $0 == 0 }), numbers[0] != 0, !isPrivate { return true }
     let series = UInt16(numbers[0] << 8 | numbers[1])
-    if isPrivate ? hasWord(before: range.lowerBound, text) : isToldByContext(range, numbers, text) {
+    if hasWord(before: range.lowerBound, text) {
       if !known.contains(series) { known.append(series) }
       if known.count > Self.mostKnown { known.removeFirst() }
       return true
     }
-    return !isPrivate && known.contains(series)
+    return !isPrivate && (known.contains(series) || isToldByMarks(range, numbers, text))
   }
 
-  private func isToldByContext(_ range: Range<Int>, _ numbers: [Int], _ text: TextBytes) -> Bool {
+  /// True for marks of a single version, which say nothing of others.
+  private func isToldByMarks(_ range: Range<Int>, _ numbers: [Int], _ text: TextBytes) -> Bool {
     // Addresses of 0.0.0.0/8 other than 0.0.0.0 are not hosts.
     if numbers[0] == 0, numbers != [0, 0, 0, 0] { return true }
-    return hasWord(before: range.lowerBound, text) || isCompared(range.lowerBound, text)
-      || hasSuffix(at: range.upperBound, text) || hasEpoch(range, text) || isHeading(range, text)
+    return isRequired(range.lowerBound, text) || hasSuffix(at: range.upperBound, text)
+      || hasEpoch(range, text) || isHeading(range, text)
   }
 
-  /// True behind the version that a package must have: `foo (>= 1.2.6.3)`, `foo==1.2.6.3`, `(= 1.2.6.3)`.
-  private func isCompared(_ start: Int, _ text: TextBytes) -> Bool {
-    func position(beforeSpaces end: Int) -> Int {
-      var position = end
-      while end - position < 2, text[position - 1] == UInt8(ascii: " ") { position -= 1 }
-      return position
-    }
-    let sign = position(beforeSpaces: start)
-    let isEqual = text.has("(=", at: sign - 2)
-    guard isEqual || Self.comparisons.contains(where: { text.has($0, at: sign - 2) }) else { return false }
-    if isEqual || text[sign - 3] == UInt8(ascii: "(") { return true }
-    let end = position(beforeSpaces: sign - 2)
+  /// True behind the version that a package must have: `foo (>= 1.2.6.3)`, `foo>=1.2.6.3`, `foo==1.2.6.3`. Arrows and
+  /// signs between spaces stand before addresses, too.
+  private func isRequired(_ start: Int, _ text: TextBytes) -> Bool {
+    var end = start
+    if text[end - 1] == 0x20, text[end - 4] == UInt8(ascii: "(") { end -= 1 }
+    func hasSign(_ signs: [StaticString]) -> Bool { signs.contains { text.has($0, at: end - 2) } }
+    let isOrder = hasSign(Self.requirements)
+    guard isOrder || end == start && hasSign(Self.equalities) else { return false }
+    end -= 2
+    if isOrder, text.has(" (", at: end - 2) { end -= 2 } else if end + 2 < start { return false }
     var begin = end
     while end - begin < 40, text.isWordByte(begin - 1) || [0x2B, 0x2D, 0x2E].contains(text[begin - 1]) {
       begin -= 1
     }
-    guard (begin..<end).contains(where: { TextBytes.isLetter(text[$0]) }) else { return false }
-    // Not String.contains, with which the library would link the engine of regular expressions.
-    return !(begin..<end).contains { start in Self.addressWords.contains { text.has($0, at: start) } }
+    return (begin..<end).contains { TextBytes.isLetter(text[$0]) } && !hasAddressWord(begin..<end, text)
+  }
+
+  // Not String.contains, with which the library would link the engine of regular expressions.
+  private func hasAddressWord(_ range: Range<Int>, _ text: TextBytes) -> Bool {
+    range.contains { start in Self.addressWords.contains { text.has($0, at: start) } }
   }
 
   /// True for a version of a Debian package with epoch and revision: `2:1.0.99.4-1`. At the beginning of a line or
@@ -79,8 +85,15 @@ struct VersionContext {
     let start = range.lowerBound
     return text[start - 1] == UInt8(ascii: ":") && text.isDigit(start - 2)
       && [0x20, 0x28, 0x3D, 0x5B, 0x09].contains(text[start - 3])
-      && text[range.upperBound] == UInt8(ascii: "-") && text.isDigit(range.upperBound + 1)
+      && revisionEnd(at: range.upperBound, text).map { !text.isWordByte($0) } == true
       && text.internetAddress(at: range.upperBound + 1) == nil
+  }
+
+  /// Returns the end of a hyphen and up to three digits.
+  private func revisionEnd(at hyphen: Int, _ text: TextBytes) -> Int? {
+    var end = hyphen + 1
+    while text.isDigit(end), end - hyphen < 4 { end += 1 }
+    return text[hyphen] == UInt8(ascii: "-") && end > hyphen + 1 ? end : nil
   }
 
   /// True if one of the words stands before a number, perhaps with a mark or one other word between.
@@ -97,39 +110,38 @@ struct VersionContext {
       position = text.wordStart(before: end, begin: low)
       guard position < end else { return false }
       if Self.words.contains(text.spelling(position..<end)) { return true }
+      if hasAddressWord(position..<end, text) { return false }
     }
     return false
   }
 
-  /// True for `-rc1`, `+build`, `-2ubuntu1` after a number.
+  /// True for `-rc1`, `+build`, `-2ubuntu1`, `-1+b1`, `-1~bpo12`, `-3.el9` after a number. Digits alone may end a range.
   private func hasSuffix(at end: Int, _ text: TextBytes) -> Bool {
-    switch text[end] {
-    case UInt8(ascii: "+"), UInt8(ascii: "~"): return text.isAlphanumeric(end + 1)
-    case UInt8(ascii: "-"):
-      return Self.suffixes.contains { text.has($0, at: end + 1) } || isRevision(at: end + 1, text)
-    default: return false
+    let end = revisionEnd(at: end, text) ?? end
+    return Self.suffixes.contains {
+      var next = end + $0.utf8CodeUnitCount
+      while text.isDigit(next) { next += 1 }
+      // Debian's updates: `+deb12u1`.
+      return text.has($0, at: end)
+        && (!TextBytes.isLetter(text[next]) || text.isDigit(next - 1) && text.has("u", at: next))
     }
-  }
-
-  /// True for the revision of a package: `2ubuntu1`, `1+b1`, `1~bpo12`, `3.el9`. Digits alone may end a range.
-  private func isRevision(at start: Int, _ text: TextBytes) -> Bool {
-    var end = start
-    while text.isDigit(end), end - start < 3 { end += 1 }
-    guard end > start else { return false }
-    if [0x2B, 0x2E, 0x7E].contains(text[end]) { end += 1 }
-    let word = end
-    while TextBytes.isLetter(text[end]), end - word < 8 { end += 1 }
-    return end > word && text.isDigit(end)
   }
 
   /// True on a line of its own with marks of a heading, or with a date after it: `## 1.2.6.3`,
   /// `1.2.6.3 (2011-07-24)`.
   private func isHeading(_ range: Range<Int>, _ text: TextBytes) -> Bool {
+    var end = range.upperBound
+    while text[end] == 0x20, end - range.upperBound < 6 { end += 1 }
+    // A comment has text behind the address, or no space behind its mark.
+    let isAlone =
+      text[range.lowerBound - 1] != UInt8(ascii: "#")
+      && (end >= text.count || [0x0A, 0x0D, 0x28, 0x3D, 0x5D].contains(text[end]))
     var begin = range.lowerBound
     var hasMark = false
     while begin > 0, range.lowerBound - begin < 16, text[begin - 1] != UInt8(ascii: "\n") {
       switch text[begin - 1] {
-      case UInt8(ascii: "#"), UInt8(ascii: "="): hasMark = true
+      case UInt8(ascii: "#"): hasMark = isAlone
+      case UInt8(ascii: "="): hasMark = text[end] == UInt8(ascii: "=")
       case UInt8(ascii: " "), UInt8(ascii: "*"), UInt8(ascii: "["), UInt8(ascii: "-"), UInt8(ascii: "\t"):
         break
       default: return false
@@ -137,7 +149,7 @@ struct VersionContext {
       begin -= 1
     }
     if hasMark { return true }
-    var end = range.upperBound
+    end = range.upperBound
     while [0x20, 0x28, 0x2F, 0x2D, 0x5D, 0x2C, 0x3A].contains(text[end]), end - range.upperBound < 6 {
       end += 1
     }

@@ -22,16 +22,18 @@ extension SentenceFinder {
     {
       return true
     }
-    return line.hasTime && next.hasTime || line.hasColumns && next.hasColumns
+    return line.time.map { $0 == next.time } == true || line.hasColumns(with: next)
   }
 }
 
 extension SentenceFinder {
-  /// A line without its indentation and the `>` of quoted mail. Reads at most `longest` bytes behind them.
+  /// A line without its indentation, the `>` of quoted mail, and white space at its end. Reads at most `longest` bytes
+  /// behind them.
   struct Line {
     private let text: TextBytes
+    private let begin: Int
+    /// After the indentation.
     private let start: Int
-    /// Before the line break or the limit.
     let end: Int
     private(set) var quotes = 0
 
@@ -41,6 +43,7 @@ extension SentenceFinder {
 
     init(_ text: TextBytes, from start: Int, limit: Int) {
       self.text = text
+      begin = start
       var position = start == 0 ? min(text.bytes.byteOrderMarkSize, limit) : start
       while position < limit, position - start < SentenceFinder.reach,
         Self.isSpace(text[position]) || text[position] == UInt8(ascii: ">")
@@ -53,6 +56,7 @@ extension SentenceFinder {
       while position < limit, position - self.start < Self.longest, finder.lineBreakSize(at: position) == 0 {
         position += 1
       }
+      while position > self.start, Self.isSpace(text[position - 1]) { position -= 1 }
       end = position
     }
 
@@ -68,7 +72,7 @@ extension SentenceFinder {
 
     /// True for a line of plain text: no item, row, heading, rule, field of a form or quotation.
     var isProse: Bool {
-      quotes == 0 && !(isRule || isRow || isHeading || isBullet || isNumbered || hasKey || hasColumns)
+      quotes == 0 && !(isRule || isRow || isHeading || isBullet || isNumbered || hasKey || gaps.count > 1)
     }
 
     /// Matches `-----`, `=====`, the `--` before a signature, an empty line of quoted mail, and the times of a subtitle.
@@ -97,10 +101,17 @@ extension SentenceFinder {
       return LineMarks.isBullet(first.scalar) && Self.isSpace(text[start + first.size])
     }
 
-    /// True if both lines are of a comment in C, where each begins with an asterisk.
+    /// True if both lines are of a comment in C, where each but the first begins with an asterisk. Without its beginning
+    /// they are if the first is as long as wrapped lines are, and the second continues it.
     func isComment(before next: Line) -> Bool {
-      text[start] == UInt8(ascii: "*") && text[next.start] == UInt8(ascii: "*") && count >= Self.wrapped
-        && text[next.start + 2] & 0x20 != 0
+      guard text[next.start] == UInt8(ascii: "*") else { return false }
+      let mark = text[next.start + 2]
+      let low = max(0, start - SentenceFinder.reach)
+      let edge = (low...start).last { text.has("/*", at: $0) || text.has("*/", at: $0) }
+      if let edge, text[edge] == UInt8(ascii: "/"), text[edge - 1] <= 0x20 {
+        return mark != UInt8(ascii: "@") && mark != UInt8(ascii: "-")
+      }
+      return text[start] == UInt8(ascii: "*") && count >= Self.wrapped && mark & 0x20 != 0
     }
 
     /// Matches `1.`, `2.1.3.`, `II.`, `1)`, `a)`, `(a)`, `(iv)`.
@@ -151,19 +162,39 @@ extension SentenceFinder {
       return position < end && text[position] == UInt8(ascii: "=") && text[position + 1] != UInt8(ascii: "=")
     }
 
-    /// True if a time of day begins the line or follows a date.
-    var hasTime: Bool {
-      (start..<min(end, start + 48)).contains {
-        guard text[$0] == UInt8(ascii: ":"), text.isDigit($0 - 1), text.isDigit($0 + 1) else { return false }
-        return $0 < start + 20 || text[$0 + 3] == UInt8(ascii: ":") && text.isDigit($0 + 4)
+    /// The place in the line of a time of day with two digits for the hours; -1 for one with seconds.
+    var time: Int? {
+      for position in start..<min(end, start + 48)
+      where text[position] == UInt8(ascii: ":")
+        && [-2, -1, 1, 2].allSatisfy({ text.isDigit(position + $0) })
+      {
+        if text[position + 3] == UInt8(ascii: ":"), text.isDigit(position + 4) { return -1 }
+        if position < start + 20 { return position - start }
+      }
+      return nil
+    }
+
+    /// The places of words behind a tab or three spaces.
+    private var gaps: [Int] {
+      (start..<end).filter {
+        !Self.isSpace(text[$0]) && (text[$0 - 1] == 0x09 || text.has("   ", at: $0 - 3)) && $0 > start
       }
     }
 
-    /// True if a tab or three spaces are between words.
-    var hasColumns: Bool {
-      (start + 1..<max(start + 1, end)).contains {
-        text[$0] == 0x09 || text.has("   ", at: $0) && $0 + 3 < end
+    /// True if both lines have two gaps, or one each at a tab, before digits or at the same column. Justified text has
+    /// single gaps anywhere.
+    func hasColumns(with next: Line) -> Bool {
+      let (gaps, others) = (gaps, next.gaps)
+      func column(_ gap: Int, _ line: Line) -> Int {
+        (line.begin..<gap).reduce(0) { $0 + (text[$1] & 0xC0 == 0x80 ? 0 : 1) }
       }
+      return min(gaps.count, others.count) > 1
+        || gaps.contains { gap in
+          others.contains {
+            text[gap - 1] == 0x09 && text[$0 - 1] == 0x09 || text.isDigit(gap) && text.isDigit($0)
+              || column(gap, self) == column($0, next)
+          }
+        }
     }
   }
 }

@@ -77,6 +77,45 @@ import Testing
     #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
   }
 
+  /// Whether the line break at ↵ ends a sentence.
+  @Test(arguments: [
+    // Wrapped text, with white space at the ends of its lines, and justified.
+    ("by Isambard      ↵Brunel in the year 1859, as the people said.    \n", false),
+    ("by Isambard\t↵Brunel in the year 1859.\t\n", false),
+    ("The bridge was   built by Isambard↵Brunel in the year 1859,   as they said.", false),
+    ("The bridge   was built by Isambard↵Brunel   in the year 1859.", false),
+    // Columns.
+    ("Year\tSum↵2019\t500", true),
+    ("Apples      5↵Pears      12", true),
+    ("Name        City↵Ann Smith   Rome\n", true),
+    ("Zoë        Rome↵Ann        Oslo", true),
+    ("a   longer   b↵long   c   d", true),
+    ("Notes:   ↵1. Ann came", true),
+    // Scores, ratios and times of day in wrapped text, and schedules.
+    ("Bayern gewann 3:2 durch ein Tor von Thomas↵Müller zum 3:2 in der Nacht", false),
+    ("At 10:30 the train left for Thomas↵Müller, who at 12:15 came", false),
+    ("10:30 Opening↵11:00 Coffee", true),
+    ("Mon 10:30 Opening↵Tue 11:00 Coffee", true),
+    ("[09/May/2026:07:29:29 +0000] a↵host [09/May/2026:07:29:30 +0000] b", true),
+    // Comments in C, and lists.
+    ("/* The bridge was built↵ * by Isambard", false),
+    ("/**\n * The bridge was built↵ * by Isambard", false),
+    ("  /**\n   * By Isambard↵   * Brunel", false),
+    ("/**\n * The bridge.↵ * @param x", true),
+    ("/** One. */\n* milk↵* bread", true),
+    ("* see /etc/*↵* bread", true),
+    ("* milk↵* bread", true),
+  ])
+  func lineBreaks(_ marked: String, _ isBoundary: Bool) {
+    let start = marked.utf8.distance(
+      from: marked.startIndex, to: marked.firstIndex(of: "↵") ?? marked.endIndex)
+    let text = Array(marked.replacingOccurrences(of: "↵", with: "\n").utf8)
+    let found = text.withUnsafeBufferPointer {
+      SentenceFinder(text: $0).hasBoundary(in: start..<start + 1)
+    }
+    #expect(found == isBoundary, "\(marked)")
+  }
+
   /// UAX #29: of every character with Sentence_Terminal, ASCII's and full stops of other widths apart.
   @Test func everySentenceTerminalEndsASentence() throws {
     var count = 0

@@ -19,8 +19,12 @@ extension ExpressionFinder {
   private func dateEnd(from start: Int) -> Int? {
     guard let (first, second) = digits(at: start), let mark = dateMark(at: second) else { return nil }
     var month = second + 1
-    while text.isAlphanumeric(month), month - second < 12 { month += 1 }
-    let isName = (second + 1..<month).allSatisfy { TextBytes.isLetter(text[$0]) }
+    while month - second < 24, case let size = text.isAlphanumeric(month) ? 1 : text.nameLetter(at: month),
+      size > 0
+    {
+      month += size
+    }
+    let isName = !(second + 1..<month).contains { text.isDigit($0) }
     let number = digits(at: second + 1)
     guard isName ? month - second > 3 : number?.end == month && month - second <= 3,
       dateMark(at: month) == mark, let (last, end) = digits(at: month + 1),
@@ -31,7 +35,8 @@ extension ExpressionFinder {
     return text.isWordByte(end) || dateMark(at: end) == mark && text.isDigit(end + 1) ? nil : end
   }
 
-  /// Returns the end of `07:29`, `07:29:29`, `07:29:29,123` with `Z` or `+02:00` behind it.
+  /// Returns the end of `07:29`, `07:29:29`, `07:29:29,123` with `Z` or `+02:00` behind it. `-02:00` is a zone only behind
+  /// a date.
   private func timeEnd(from start: Int) -> (end: Int, hasZone: Bool)? {
     guard var end = clockEnd(from: start) else { return nil }
     var hasZone = false
@@ -48,8 +53,8 @@ extension ExpressionFinder {
     } else if text[end] == UInt8(ascii: "+") || text[end] == UInt8(ascii: "-"),
       let zone = digits(at: end + 1).flatMap({ $0.count == 4 ? $0.end : clockEnd(from: end + 1) })
     {
+      hasZone = text[end] == UInt8(ascii: "+")
       end = zone
-      hasZone = true
     }
     return text.isWordByte(end) ? nil : (end, hasZone)
   }

@@ -213,12 +213,13 @@ private struct Name {
       guard let first = right.first else { return false }
       let hasLetter = left.contains { !TextBytes.isDigit($0) }
       if Self.isUpper(first) {
-        // A sentence begins there, except in names that are all upper-case, before a name such as ForeignKey, and in the
-        // last of three parts.
+        // A sentence begins there, except in names that are all upper-case, in a name such as models.ForeignKey, and in
+        // the last of three parts.
         let isConstant =
           left.count > 1 && left.allSatisfy(Self.isUpper) && right.count > 1 && right.allSatisfy(Self.isUpper)
         guard
-          isConstant || Self.isMixed(right) || areWords && parts.count > 2 && right.endIndex == bytes.endIndex
+          isConstant || Self.isMixed(right) && (left.allSatisfy(Self.isLower) || Self.isMixed(left))
+            || areWords && parts.count > 2 && right.endIndex == bytes.endIndex
         else { return false }
         isName = true
       } else if TextBytes.isDigit(first) {
@@ -260,7 +261,7 @@ private struct Name {
   }
 
   /// Matches words and numbers with hyphens between them that are one name: `CVE-2025-26699`, `BSD-3-Clause`, `F-16`,
-  /// `dconf-gsettings-backend`; not `F-16-based`, `Paris-Nice`, `5-year-old` and `state-of-the-art`.
+  /// `dconf-gsettings-backend`; not `F-16-based`, `Paris-2024-Olympics`, `5-year-old` and `state-of-the-art`.
   var isHyphenated: Bool {
     let parts = bytes.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     guard parts.count > 1, let first = parts.first, let last = parts.last, let initial = first.first,
@@ -269,15 +270,23 @@ private struct Name {
     else { return false }
     let isCode = first.allSatisfy { Self.isUpper($0) || TextBytes.isDigit($0) }
     if parts.count == 2 { return isCode && last.allSatisfy(TextBytes.isDigit) }
-    // "-based", "-like" and others follow a name.
-    let isSuffix = last.allSatisfy(Self.isLower) && bytes.contains(where: Self.isUpper)
+    // "-based", "-like" and others follow a name, and a word follows words.
+    let isSuffix =
+      last.dropFirst().allSatisfy(Self.isLower) && last.contains(where: Self.isLower)
+      && bytes.contains(where: Self.isUpper)
+      && (last.allSatisfy(Self.isLower) || !isCode && !parts.contains(where: Self.isMixed))
     if bytes.contains(where: TextBytes.isDigit) { return !isSuffix }
     return !bytes.contains(where: Self.isUpper)
       && !parts.contains { Self.joiningWords.contains(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// Words inside compounds of English, such as `state-of-the-art`.
-  private static let joiningWords = Set(words: "a and at by down for in of off on or out the to up with")
+  /// Words in compounds of English, such as `state-of-the-art` and `thirty-year-old`.
+  private static let joiningWords = Set(
+    words: """
+      a and at by down for in of off on or out the to up with one two three four five six seven eight nine ten eleven \
+      twelve twenty thirty forty fifty sixty seventy eighty ninety hundred first second third old year day time term \
+      high low long short well half
+      """)
 
   /// True if it has letters and digits, or an upper-case letter after lower-case ones.
   private static func isMixed(_ part: ArraySlice<UInt8>) -> Bool {

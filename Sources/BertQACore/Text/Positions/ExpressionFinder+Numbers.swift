@@ -161,25 +161,24 @@ extension ExpressionFinder {
       Hz Wh ft lbs lb oz a.m. p.m. am pm AM PM A.M. P.M. °C °F ° % € £ $ ¥ m
       """)
 
-  /// Returns the end of a word of the list after one space.
+  /// Returns the end of a word of the list after one space, or after a line break that ends no sentence.
   private func endOfWord(behindSpaceAt position: Int, among words: [[UInt8]]) -> Int? {
-    guard let space = space(at: position) else { return nil }
+    let space = space(at: position) ?? lineBreakSize(at: position)
     let start = position + space
+    guard space > 0 else { return nil }
     for word in words {
       let end = start + word.count
       let isThere = word.indices.allSatisfy { text[start + $0] == word[$0] }
       if isThere, !text.isWordByte(end), text.nameLetter(at: end) == 0, superscriptSize(at: end) == 0 {
-        return end
+        return SentenceFinder(text: text.bytes).hasBoundary(in: position..<start) ? nil : end
       }
     }
     return nil
   }
 
-  /// Returns the size of a space or line break, or of a space that is narrow or does not break.
+  /// Returns the size of a space, of which some are narrow or do not break.
   private func space(at position: Int) -> Int? {
     if text[position] == UInt8(ascii: " ") { return 1 }
-    let lineBreak = lineBreakSize(at: position)
-    if lineBreak > 0 { return lineBreak }
     switch scalar(at: position)?.unicodeScalar {
     case "\u{A0}": return 2
     case "\u{2009}", "\u{202F}": return 3

@@ -507,8 +507,9 @@ typedef struct bertqa_answer_options {
   bertqa_switch handle_impossible_answer;
   /* Default on: an answer has whole words, does not split an e-mail or web address, a path or name with
    * dots, a number with its unit or an abbreviation at its edges, has a letter, a digit or a symbol such as
-   * a currency's, and does not cross a blank line (docs/answers.md). Off: the model's spans. Either way an
-   * answer has whole characters, with their combining marks, and no white space at its ends. */
+   * a currency's, and does not cross a blank line or a line break that ends a sentence, as in lists, tables
+   * and forms (docs/answers.md). Off: the model's spans. Either way an answer has whole characters, with
+   * their combining marks, and no white space at its ends. */
   bertqa_switch align_to_words;
   /* Default off: no_answer_threshold must be 0, and the model's own is used. */
   bertqa_switch use_no_answer_threshold;

@@ -39,11 +39,11 @@ extension AnswerOptions {
       "consider only the N best starts and ends of each window; default 0: all"),
     OptionRow(
       .noAlignToWords,
-      "let answers start or end inside words and expressions, cross blank lines, or be punctuation",
+      "let answers start or end inside words and expressions, cross blank lines and rows, or be punctuation",
       detail:
         "Otherwise an answer consists of whole words, does not cut an e-mail or web address, a path or name with dots, "
-        + "a number with its unit or an abbreviation, does not cross a blank line, and contains a letter, a digit or a "
-        + "symbol."),
+        + "a number with its unit or an abbreviation, does not cross a blank line or a line break that ends a sentence, as "
+        + "in lists, tables and forms, and contains a letter, a digit or a symbol."),
   ]
 
   static let partialRow = OptionRow(

@@ -47,7 +47,8 @@ class AnswerOptions(CallOptions, total=False):
         word of the question; with doc_stride: all.
     handle_impossible_answer: return no answer if is_impossible is set; default False.
     align_to_words: answers have whole words, addresses, paths, numbers with units and abbreviations, do not cross blank
-        lines, and are not only punctuation (docs/answers.md); default True. False: the model's own spans.
+        lines or line breaks that end a sentence, as in lists, tables and forms, and are not only punctuation
+        (docs/answers.md); default True. False: the model's own spans.
     no_answer_threshold: the question counts as impossible if the gap is below this, any number; default: the model's
         own, which rises with the number of windows if doc_stride is set.
     partial: True: timeout and cancel end the reading, and the result is that of the windows read so far; its stop

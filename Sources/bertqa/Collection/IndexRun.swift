@@ -116,7 +116,7 @@ final class IndexRun {
       let (count, listed) = (problemCount, problems.count)
       if let read {
         try reading.read(source, to: nil) { note("\(path): \($0)") }
-        if problemCount - count == read.problems {
+        if Int64(problemCount - count) == read.problems {
           summary.unchanged += 1
           return try writer.keep(path, status)
         }

@@ -701,7 +701,7 @@ enum {
   BERTQA_PATTERN_IP = 16,     /* IPv4 and IPv6 addresses */
   BERTQA_PATTERN_URL = 32,    /* addresses with a scheme, or that begin with www. */
   BERTQA_PATTERN_CRYPTO = 64, /* Bitcoin and Ethereum addresses, with their checksums */
-  /* The kinds above are safe everywhere: they are the default. */
+  /* The kinds above are rarely found by mistake in any country: they are the default. */
   BERTQA_PATTERN_MAC = 128,         /* addresses of network cards */
   BERTQA_PATTERN_COORDINATES = 256, /* latitude and longitude with three decimals or more */
   BERTQA_PATTERN_BIRTH_DATE = 512,  /* dates after a word such as "born" */
@@ -732,7 +732,7 @@ typedef struct bertqa_patterns_options {
    * in a usual form. Default NULL and 0: none. */
   const bertqa_text *regions;
   size_t region_count;
-  bertqa_pattern patterns; /* the sum of the kinds to find; default 0: those that are safe everywhere */
+  bertqa_pattern patterns; /* the sum of the kinds to find; default 0: the first seven */
   int32_t reserved;
 } bertqa_patterns_options;
 
@@ -742,8 +742,8 @@ typedef struct bertqa_patterns_options {
 void bertqa_patterns_options_init(bertqa_patterns_options *options, size_t struct_size);
 
 /* Sets *patterns to the sum of those with these names, in lower case and without "BERTQA_PATTERN_", or
- * of groups of them: "all" (those that are safe everywhere), "us", "uk", "eu", "br", "in", "au"; commas
- * separate them, with or without spaces: "all, us". Errors: INVALID_ARGUMENT, with the known names. */
+ * of groups of them: "all" (the first seven), "us", "uk", "eu", "br", "in", "au"; commas separate them, with
+ * or without spaces: "all, us". Errors: INVALID_ARGUMENT, with the known names. */
 BERTQA_MUST_CHECK bertqa_status bertqa_patterns_named(const char *names, size_t length,
                                                       bertqa_pattern *patterns);
 
@@ -786,7 +786,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_entity_list_create(const char *text, size
                                                           bertqa_entity_list **list);
 
 /* Merges lists and adds the other occurrences of their entities, by the rule "everywhere": a name found
- * once is found everywhere in the text, in any case and with any spaces and marks between its words.
+ * once is found everywhere in the text, ignoring case and with any spaces and marks between its words.
  * Time: linear in the text.
  * lists: [list_count], of this text; an entry may be NULL. call: may be NULL.
  * Errors: INVALID_ARGUMENT, also for an entity outside of the text; TOO_LARGE; OUT_OF_MEMORY; CANCELLED;
@@ -798,8 +798,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_everywhere(const char *text, size_t lengt
                                                   bertqa_entity_list **list);
 
 /* Merges lists, omits the entities within an allowed text, and adds the denied texts that are not within
- * an entity, even if they are allowed, labelled "DENIED" by the rule "deny". Texts are compared by their words, in any case, with
- * any spaces and marks between them. Time: linear in the texts.
+ * an entity, even if they are allowed, labelled "DENIED" by the rule "deny". Texts are compared by their
+ * words, ignoring case, with any spaces and marks between them. Time: linear in the texts.
  * lists: [list_count], of this text; an entry may be NULL. allow, deny: [allow_count], [deny_count], each of
  * 1 to 16 words; NULL with 0. call: may be NULL.
  * Errors: as bertqa_everywhere. */

@@ -3,7 +3,7 @@ extension EntityList {
   private static let fewestBytes = 3
 
   /// Returns the list with the other occurrences of its entities: a name found once is found everywhere in the text,
-  /// in any case. Omits occurrences within entities, and entities of more than 16 words. Takes time linear in the
+  /// ignoring case. Omits occurrences within entities, and entities of more than 16 words. Takes time linear in the
   /// text.
   /// - Parameter text: the text of the list.
   public func everywhere(

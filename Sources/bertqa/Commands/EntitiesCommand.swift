@@ -9,7 +9,7 @@ struct EntitiesCommand: Command {
     usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE..."],
     operands: .texts,
     description: [
-      "Print the entities of a text, one per line: text, label, score, and range of bytes, separated by tabs; of what "
+      "Print the entities of a text, one per line: text, label, score, and range of bytes, separated by tabs; for what "
         + "a rule found also the rule, the check that its characters passed, and the word before it that says what it is. "
         + "Several TEXTs are joined with spaces; without TEXT and --file, or for '-', the text is standard input."
     ],

@@ -19,7 +19,7 @@ struct SearchCommand: Command {
         [
           OptionRow(.topK, letter: "k", value: "N", "print up to N passages; default 10"),
           OptionRow(.json, "print a JSON object for each passage"),
-          ModelChoice.row("the one that made the collection's vectors; default: embed-minilm-l6"),
+          ModelChoice.row("that of the collection's vectors; default: embed-minilm-l6"),
         ] + DocumentFilter.rows + ModelChoice.runRows)
     ],
     notes: [

@@ -45,7 +45,7 @@ struct TrainClassifierCommand: Command {
         [
           OptionRow(
             .features, value: "F", choices: features.map(\.key),
-            "the counts of its words, its vector by an embedding model, or whichever of both has the greater accuracy in "
+            "the counts of its words, its vector by an embedding model, or whichever of the two is more accurate in "
               + "the cross-validation: {}; default words"),
           OptionRow(
             .model, letter: "m", value: "DIR", use: .model,

@@ -51,7 +51,8 @@ struct EntitySearch {
     OptionRow(.nested, "with a GLiNER model: also find entities within others"),
     OptionRow(
       .patterns, value: "LIST",
-      "find personal data by rule: all that is safe everywhere, other groups or kinds, separated by commas",
+      "find personal data by rule: 'all' (the kinds rarely found by mistake), other groups or kinds, "
+        + "separated by commas",
       detail:
         "Kinds: \(PIIKinds.names.map(\.key).joined(separator: ", ")). Groups: us, uk, eu, br, in, au. Without --model and --labels no model is used."
     ),
@@ -70,16 +71,16 @@ struct EntitySearch {
         + "the same line. A text with which an expression takes too many steps, or 10 seconds, fails. Without --model and "
         + "--labels no model is used."),
     OptionRow(
-      .allow, value: "FILE", use: .read, "leave the texts in FILE, one a line, untouched",
+      .allow, value: "FILE", use: .read, "leave the texts in FILE, one per line, untouched",
       detail:
-        "What is found within one of them is left out. Texts of --allow and --deny are compared by their words, in any case, "
+        "What is found within one of them is left out. Texts of --allow and --deny are compared by their words, ignoring case, "
         + "and have at most 16."),
     OptionRow(
       .deny, value: "FILE", use: .read,
-      "find the texts in FILE, one a line, wherever they stand, with the label \(TextLists.deniedLabel)",
+      "find the texts in FILE, one per line, wherever they occur, with the label \(TextLists.deniedLabel)",
       detail: "Even if --allow has them. Without --model and --labels no model is used."),
     OptionRow(
-      .everywhere, "find what was found once in a text wherever it stands, in any case",
+      .everywhere, "find what was found once in a text wherever it occurs, ignoring case",
       detail: "Also in capitals, before 's, and where the model or a rule alone did not find it."),
     OptionRow(
       .redact, value: "TEXT", isOptional: true,
@@ -102,7 +103,7 @@ struct EntitySearch {
     ),
     OptionRow(
       .mapping, value: "FILE", use: .state,
-      "with --pseudonym: append the names and what they replace to FILE, and keep to those in it",
+      "with --pseudonym: append the names and what they replace to FILE, and reuse those already in it",
       detail:
         "Only its owner can read FILE (mode 0600). 'bertqa restore' puts the texts back. Only one run at a time can use it."
     ),
@@ -149,7 +150,7 @@ struct EntitySearch {
     case .regions:
       for code in given.names {
         guard PIIOptions.hasRegion(code) else {
-          throw given.wrong("codes of countries of two letters, such as DE, separated by commas")
+          throw given.wrong("country codes of ISO 3166, such as DE, separated by commas")
         }
         regions.append(code.uppercased())
       }

@@ -29,7 +29,7 @@ PATTERNS = (
     *("us_itin", "uk_nhs", "uk_nino", "de_tax_id", "fr_nir", "es_dni", "it_cf", "nl_bsn", "pl_pesel", "br_cpf"),
     *("br_cnpj", "in_aadhaar", "in_pan", "au_tfn", "au_medicare"),
 )
-#: Groups of patterns. "all" are those that are safe everywhere; the others are numbers of national registers.
+#: Groups of patterns. "all" are those that are rarely found by mistake; the others are numbers of national registers.
 PATTERN_GROUPS = {
     "all": PATTERNS[:7],
     **{group: tuple(n for n in PATTERNS if n.startswith(f"{group}_")) for group in ("us", "uk", "br", "in", "au")},
@@ -113,7 +113,7 @@ def patterns(
     kind in capitals, such as "EMAIL"; their rule, checksum and context explain the finding.
 
     patterns: the kinds to find: names of kinds ("email", "us_ssn") and groups ("all", "us", "eu"), see
-        docs/entities.md; default: "all", the kinds that are safe everywhere.
+        docs/entities.md; default: "all", the kinds that are rarely found by mistake.
     regions: countries whose telephone numbers are found in every form of their numbering plans, as codes such as
         "DE"; default: none. Other countries' numbers need their calling code or a usual form.
     options: see help(bertqa.CallOptions).
@@ -125,7 +125,7 @@ def patterns(
         for name in names:
             if name not in PATTERNS and name not in PATTERN_GROUPS:
                 known = ", ".join((*PATTERN_GROUPS, *PATTERNS))
-                raise InvalidArgument.of("patterns", f"has {name!r}, but must be of {known}")
+                raise InvalidArgument.of("patterns", f"has {name!r}, but must be one of {known}")
         names = [one for name in names for one in PATTERN_GROUPS.get(name, (name,))]
         if not names:
             raise InvalidArgument.of("patterns", "is empty; pass None for all")

@@ -118,7 +118,7 @@ class Pseudonyms:
 
 
 def everywhere(text: T, entities: "Iterable[Entity[T]]", **options: "Unpack[CallOptions]") -> EntityList[T]:
-    """Returns the entities and their other occurrences in the text, in any case.
+    """Returns the entities and their other occurrences in the text, ignoring case.
 
     entities: entities of this text, as in `redact`. options: see help(bertqa.CallOptions).
     """
@@ -139,7 +139,7 @@ def apply_lists(
 ) -> EntityList[T]:
     """Returns the entities without those within an allowed text, plus all denied texts, labelled "DENIED".
 
-    Texts are compared by their words, in any case, with any spaces and marks between them. A denied text is found even
+    Texts are compared by words, ignoring case, with any spaces and marks between them. A denied text is found even
     if it is allowed.
 
     entities: entities of this text, as in `redact`. allow, deny: texts of 1 to 16 words.

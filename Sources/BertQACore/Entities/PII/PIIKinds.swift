@@ -160,7 +160,8 @@ extension EntityList {
       guard let number = NumberingPlans.shared.region(Array(code.utf8)) else {
         throw BertQAError(
           .invalidArgument, argument: "regions",
-          "has \"\(code)\", but must be of codes of two letters, such as DE")
+          "has \"\(code)\", which is not a country code of ISO 3166 with a numbering plan; pass one such as "
+            + "DE")
       }
       if !numbers.contains(number) { numbers.append(number) }
     }

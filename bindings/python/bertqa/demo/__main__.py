@@ -1,4 +1,4 @@
-"""python -m bertqa.demo: prints the page's address and serves it until Ctrl-C."""
+"""python -m bertqa.demo: prints the page's address and serves the page until Ctrl-C."""
 
 import argparse
 import itertools
@@ -30,7 +30,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         "--texts", metavar="FD,...", type=_descriptors, default=[],
         help="descriptors of the FILEs' texts, for a program that has read them; -: the FILE is read",
     )  # fmt: skip
-    parser.add_argument("--port", type=_port, default=0, help="of 127.0.0.1; default: any that is free")
+    parser.add_argument("--port", type=_port, default=0, help="port of 127.0.0.1; default: any free one")
     parser.add_argument("--browser", action="store_true", help="open the page in the browser")
     for task in Tasks.TASKS:
         parser.add_argument(f"--{task}-model", metavar="DIR", help="default: the package's own")

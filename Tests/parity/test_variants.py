@@ -135,7 +135,7 @@ def albert_small(directory):
 
 
 def camembert(directory):
-    """camembert-ner, sentence-camembert-base: `sentencepiece.bpe.model`"""
+    """sentence-camembert-base: `sentencepiece.bpe.model`"""
     model(directory, "CamembertModel", vocab_size=600)
     spm(directory, "camembert", "sentencepiece.bpe.model", "CamembertTokenizer")
     modules(directory)

@@ -170,6 +170,10 @@ def test_redaction(connection):
     rows = connection.execute("SELECT bertqa_redact(body, 'all', 'hash', ?) FROM texts ORDER BY id", ["k" * 16])
     expected = bertqa.redact("bob@x.org", bertqa.patterns("bob@x.org"), key=b"k" * 16)
     assert rows.fetchall()[3] == (expected,)
+    arguments = ["'a'", "'all'", "'label'", "''", "''", "''"]
+    for place in range(6):
+        nothing = ", ".join([*arguments[:place], "NULL"])
+        assert value(connection, f"SELECT bertqa_redact({nothing})") is None
     # Arguments of each row.
     rows = connection.execute(
         "SELECT bertqa_redact(body, CASE id WHEN 0 THEN 'us' WHEN 3 THEN 'email' END) FROM texts ORDER BY id"

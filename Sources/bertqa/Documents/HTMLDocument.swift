@@ -57,11 +57,14 @@ struct HTMLDocument {
   }
 
   /// True for an element whose content is not text of the page.
-  /// - Parameter heading: where the heading around the element begins in the text. A button that it begins with, perhaps
-  ///   behind a number, is its text: it opens what the heading is for.
-  static func isSkipped(_ name: String, in text: [UInt8], heading: Int?) -> Bool {
-    guard name == "button", let heading else { return skipped.contains(name) }
-    return text.dropFirst(heading).contains { $0 > 0x40 }
+  /// - Parameter hasLetter: whether the heading around the element has a letter before it; nil outside headings. A button
+  ///   that a heading begins with, perhaps behind a number, is its text: it opens what the heading is for.
+  static func isSkipped(_ name: String, headingHasLetter hasLetter: Bool?) -> Bool {
+    skipped.contains(name) && (name != "button" || hasLetter ?? true)
+  }
+
+  static func hasLetter(_ text: some Sequence<UInt8>) -> Bool {
+    String(decoding: Array(text), as: UTF8.self).unicodeScalars.contains(where: \.properties.isAlphabetic)
   }
 
   private static let (space, tab, newline) = (UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"))
@@ -69,7 +72,9 @@ struct HTMLDocument {
   private var preformattedDepth = 0
   /// Where the cells around a node begin in the text.
   private var cellStarts: [Int] = []
-  private var headingStart: Int?
+  /// Whether the heading around a node has a letter so far; nil outside headings. Read for each button: what is behind the
+  /// heading's beginning must not be searched again each time.
+  private var headingHasLetter: Bool?
   /// Where the superscripts around a node begin in the text.
   private var raisedStarts: [Int] = []
   /// The places after the last two blank lines.
@@ -214,13 +219,13 @@ struct HTMLDocument {
       if Self.cells.contains(name) { cellStarts.append(text.count) }
       if name == "sup" { raisedStarts.append(text.count) }
       if name == "head" { findTitle(node) }
-      if Self.isSkipped(name, in: text, heading: headingStart) || Self.isHidden(node)
+      if Self.isSkipped(name, headingHasLetter: headingHasLetter) || Self.isHidden(node)
         || name == "a" && Self.isPermalink(node)
       {
         return nil
       }
       if Self.blocks.contains(name) { breakLine() }
-      if Self.headings.contains(name) { headingStart = text.count }
+      if Self.headings.contains(name) { headingHasLetter = false }
       if name == "tr" { breakRow() }
       if name == "br" { text.append(Self.newline) }
       return node.children
@@ -235,7 +240,7 @@ struct HTMLDocument {
     guard node.type == Self.element else { return }
     let name = Self.name(node)
     if Self.preformatted.contains(name) { preformattedDepth -= 1 }
-    if Self.headings.contains(name) { headingStart = nil }
+    if Self.headings.contains(name) { headingHasLetter = nil }
     if name == "sup", let start = raisedStarts.popLast() { Superscripts.raise(&text, from: start) }
     if Self.blocks.contains(name) { breakLine() }
     if Self.cells.contains(name) { leaveCell() }
@@ -301,6 +306,7 @@ struct HTMLDocument {
 
   /// Appends text with single spaces for white space, as browsers show it.
   private mutating func appendText(_ string: String) {
+    if headingHasLetter == false { headingHasLetter = Self.hasLetter(string.utf8) }
     if preformattedDepth > 0 { return appendPreformatted(string) }
     for byte in string.utf8 {
       if byte == Self.space || (0x09...0x0D).contains(byte) {

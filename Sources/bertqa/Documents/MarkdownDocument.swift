@@ -24,8 +24,9 @@ final class MarkdownDocument {
   /// What ends the value of the tag's attribute.
   private var quote: UInt8?
   private var isBehindEquals = false
-  /// Where a heading of HTML and a superscript begin in the text.
-  private var headingStart: Int?
+  /// Whether the heading of HTML around the text has a letter up to a place; nil outside headings.
+  private var heading: (hasLetter: Bool, end: Int)?
+  /// Where a superscript begins in the text.
   private var raisedStart: Int?
 
   private enum Mark {
@@ -173,7 +174,7 @@ final class MarkdownDocument {
       isHTMLBlock = false
       tagEnd = []
       quote = nil
-      headingStart = nil
+      heading = nil
     default: break
     }
     return 0
@@ -229,9 +230,12 @@ final class MarkdownDocument {
           text.append(UInt8(ascii: " "))
         }
         let isEnd = next == UInt8(ascii: "/")
+        if let (hasLetter, end) = heading {
+          heading = (hasLetter || HTMLDocument.hasLetter(text.dropFirst(end)), text.count)
+        }
         let isSkipped =
-          isHTMLBlock && !isEnd && HTMLDocument.isSkipped(element, in: text, heading: headingStart)
-        if HTMLDocument.headings.contains(element) { headingStart = isEnd ? nil : text.count }
+          isHTMLBlock && !isEnd && HTMLDocument.isSkipped(element, headingHasLetter: heading?.hasLetter)
+        if HTMLDocument.headings.contains(element) { heading = isEnd ? nil : (false, text.count) }
         if element == "sup" {
           if isEnd, let raisedStart { Superscripts.raise(&text, from: raisedStart) }
           raisedStart = isEnd ? nil : text.count

@@ -72,8 +72,9 @@ def test_html(tmp_path):
         ("don&#146;t &#150; stop", "don\u2019t \u2013 stop"),
         (
             "<h2><button>Why?</button></h2>a<dl><dt>1. <button><b>How?</b></button><dd>b</dl><button>Buy</button>"
-            "<h3>Setup <button>Copy</button></h3>c<details><summary><button>Who?</button></summary>d</details>",
-            "Why?\n\na\n\n1. How?\n\nb\n\nSetup\n\nc\n\nWho?\n\nd",
+            "<h3>Setup <button>Copy</button></h3>c<details><summary><button>Who?</button></summary>d</details>"
+            "<h4>[2] | _<sup>1</sup> <button>When?</button><button>Copy</button></h4>",
+            "Why?\n\na\n\n1. How?\n\nb\n\nSetup\n\nc\n\nWho?\n\nd\n\n[2] | _\u00b9 When?",
         ),
         (
             "6.022 &times; 10<sup>23</sup>, 10<sup>\u22123</sup>, 25<sup><a href='#f'>1</a></sup> euros, Ca<sup>2+</sup>,"

@@ -50,6 +50,7 @@ def test_answer_in_markdown(tmp_path):
             "a[^1] b\n\n[^1]: Deprecated.\n[^x-2]: http://x.org",
         ),
         ("<h1><button>a</button></h1>\n\n<dt>b <button>c</button></dt>", "a \n\nb"),
+        ("<h1>[1]\n<sup>2</sup>\n<button>a</button><button>c</button></h1>\n\n<p>d</p>", "[1]\n\u00b2\na \n\nd"),
         ("10<sup>23</sup> m<sup>-2</sup> 1<sup>st</sup> H<sub>2</sub>O", "10\u00b2\u00b3 m\u207b\u00b2 1st H2O"),
         ("&dollar;5 &deg C\n\n<p>&deg C &check; &ne;</p>", "$5 &deg C\n\n\u00b0 C \u2713 \u2260"),
         ("a\0b `c\0d`", "a b c d"),

@@ -124,3 +124,19 @@ def test_markdown_without_its_library(tmp_path, command):
         *command, "--json", *files, input=QUESTION.encode(), env=environment(LD_LIBRARY_PATH=str(tmp_path)), code=1
     )
     assert found and "libmd4c0" in errors and len(errors.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "name, start, part",
+    [
+        pytest.param("page.html", "<h1>", "1<button>", marks=needs_libxml2),
+        pytest.param("page.html", "<dl><dt>", "1 <button></button>", marks=needs_libxml2),
+        pytest.param("note.md", "<h1>\n", "1<button></button>", marks=needs_md4c),
+        pytest.param("note.md", "<h1>a\n", "1<button></button>", marks=needs_md4c),
+    ],
+)
+def test_headings_of_many_buttons(tmp_path, name, start, part):
+    """Takes minutes if each button searches its heading for letters from the beginning."""
+    path = tmp_path / name
+    path.write_text(start + part * ((4 << 20) // len(part)))
+    run("classify", "--file", path, code=None)

@@ -108,7 +108,8 @@ struct FilterSettings {
     for given in arguments.options { try setTaskOptions(given) }
     if let given = arguments.last(.fields) { fieldNames = try readFields(given) }
     if task == .answer, questions.isEmpty {
-      texts.append(FieldPath(member: Array("question".utf8)))
+      let advice = "; --question QUESTION asks every record"
+      texts.append(FieldPath(member: Array("question".utf8), advice: advice))
       questions = [.field(1)]
     }
     try checkTogether(arguments)

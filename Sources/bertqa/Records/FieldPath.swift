@@ -6,6 +6,8 @@ struct FieldPath {
   let segments: [[UInt8]]
   /// The segments as array indices; nil where a segment is not a number.
   let indices: [Int?]
+  /// The end of messages that it is missing.
+  let advice: String
 
   /// - Parameter isColumn: true if the argument is a column name, which may contain any characters.
   init(_ given: ParsedOption, isColumn: Bool) throws(ToolError) {
@@ -25,7 +27,8 @@ struct FieldPath {
   }
 
   /// Creates the path of a top-level member of the record.
-  init(member: [UInt8]) {
+  init(member: [UInt8], advice: String = "") {
+    self.advice = advice
     name = String(decoding: member, as: UTF8.self)
     segments = [member]
     indices = [nil]
@@ -48,6 +51,7 @@ struct FieldPath {
     self.name = name
     self.segments = segments
     indices = segments.map(Self.index)
+    advice = ""
   }
 
   /// Decodes "~1" to a slash and "~0" to a tilde.

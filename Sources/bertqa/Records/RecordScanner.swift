@@ -44,7 +44,7 @@ struct RecordFields {
   var isTextRedacted = false
 
   func missing(_ field: FieldPath) -> RecordProblem {
-    RecordProblem(.missingField, "there is no field '\(field.name)'")
+    RecordProblem(.missingField, "there is no field '\(field.name)'\(field.advice)")
   }
 
   func tooLarge(_ field: FieldPath, _ count: Int) -> RecordProblem {

@@ -99,7 +99,13 @@ def test_null_in_one_of_several_fields():
     output, errors = run("filter", "--null-text=skip", input=records, code=1)
     results = [json.loads(line)["bertqa"] for line in output.splitlines()]
     assert results[:3] == [None] * 3 and results[3] is not None
-    assert errors == ["bertqa: line 3: there is no field 'question'"]
+    assert errors == ["bertqa: line 3: there is no field 'question'; --question QUESTION asks every record"]
+    [error] = run("filter", "--question-field", "question", input=b'{"text":"a"}\n', code=1)[1]
+    assert error == "bertqa: line 1: there is no field 'question'"
+    [error] = run("filter", "--format=csv", input=b"text\na\n", code=3)[1]
+    assert error.endswith(
+        "no column 'question'; its first line names 'text'; --question QUESTION asks every record"
+    )
 
 
 def test_empty_cells():

@@ -56,7 +56,7 @@ struct TableRecordScanner: RecordScanner {
         throw ToolError(
           .input,
           "the table has no column '\(wanted[slot].name)'; its first line names "
-            + shown.joined(separator: ", ") + others + hint(names, content, in: block))
+            + shown.joined(separator: ", ") + others + hint(names, content, in: block) + wanted[slot].advice)
       }
       slots.append((column, slot))
     }

@@ -2,12 +2,16 @@ import Glibc
 
 /// Recognises paths that callers pass for a model directory by mistake.
 enum MistakenDirectory {
-  /// Returns an error that says what the path is; nil if it is a directory or nothing known.
+  /// Returns an error that says what the path is, or that there is nothing; nil if it is a directory or nothing known.
   static func error(for path: String) -> BertQAError? {
     var status = stat()
     guard !path.utf8.contains(0) else { return nil }
     guard stat(path, &status) == 0 else {
-      guard isHubName(path) else { return nil }
+      let code = errno
+      guard isHubName(path) else {
+        let isName = !path.utf8.contains(UInt8(ascii: "/"))
+        return .system(isName ? "open, and no model of this name is installed" : "open", path, code)
+      }
       return BertQAError(
         .io,
         "\(path): no such directory; it looks like a model on the Hugging Face Hub, which is not in the local cache, "

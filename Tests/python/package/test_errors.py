@@ -20,12 +20,15 @@ def test_errors_of_models(tmp_path):
         bertqa.Context(tmp_path / "no-model")
     error = caught.value
     assert isinstance(error, FileNotFoundError) and error.status == 2
-    assert error.errno == errno.ENOENT and error.filename == str(tmp_path / "no-model" / "config.json")
+    assert error.errno == errno.ENOENT and error.filename == str(tmp_path / "no-model")
     assert str(error) == f"{error.filename}: cannot open: No such file or directory"
     copied = pickle.loads(pickle.dumps(error))
     assert (type(copied), str(copied), copied.errno, copied.filename, copied.status) == (
         type(error), str(error), error.errno, error.filename, 2,
     )  # fmt: skip
+    with pytest.raises(bertqa.ModelNotFoundError, match="no model of this name is installed") as caught:
+        bertqa.Context("embed-minilm")
+    assert caught.value.filename == "embed-minilm"
     with pytest.raises(FileNotFoundError):
         bertqa.Context(FIXTURES)  # has no config.json
     (tmp_path / "file").touch()

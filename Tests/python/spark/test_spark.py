@@ -315,7 +315,7 @@ def test_messages(found):
         "option": "TypeError: unknown option 'top_k'; known: text_col",
         "on_error": "ValueError: on_error is 'drop', but must be 'null' or 'fail'",
         "fail": "of the partition: max_bytes is 500000, but the call already needs",
-        "model": "nowhere/config.json: cannot open: No such file or directory",
+        "model": "nowhere: cannot open, and no model of this name is installed",
         "task": "which is made for embed, not for answer",
     }
     assert set(found["messages"]) == set(expected)

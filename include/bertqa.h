@@ -78,7 +78,8 @@
  *
  * OWNERSHIP. The caller owns what a ..._create function or an out-parameter returns, and passes it to the
  * matching ..._free, in any order: results outlive their context. ..._free(NULL) does nothing. Pointers
- * that accessors return belong to their object and live as long as it does.
+ * that accessors return belong to their object and live as long as it does. Accessors such as ..._count and
+ * ..._get return 0 or NULL for a NULL object and for an index beyond the count.
  *
  * THREADS. Any thread may call any function at any time, but not in a signal handler. Contexts, prepared
  * documents and results are immutable: any number of threads may use one at the same time. Free an object
@@ -984,7 +985,8 @@ typedef struct bertqa_embed_options {
    * Default NULL: that of "default_prompt_name", if the file has one. In a model with adapters, such as
    * jina-embeddings-v3, the name of a task also chooses its adapters. */
   const bertqa_text *prompt_name;
-  /* The caller's prompt instead of the model's; of length 0 for none. Default NULL: that of prompt_name. */
+  /* The caller's prompt instead of the model's; of length 0 for none. Default NULL: that of prompt_name. With
+   * both, prompt_name does not choose the prompt; it still chooses adapters, and ColBERT's queries. */
   const bertqa_text *prompt;
   bertqa_pooling pooling;  /* default BERTQA_POOLING_MODEL */
   bertqa_switch normalize; /* scale to length 1; default: as the model's files say */

@@ -201,7 +201,7 @@ void bertqa_labeler_options_init(bertqa_labeler_options *options, size_t struct_
 
 /* examples: [count], at least one. The labeler keeps what it needs of the context, which may be freed
  * first. Labels are compared as bytes.
- * Errors: as bertqa_embed; INVALID_ARGUMENT also for a label that is empty, is not valid UTF-8 or has a
+ * Errors: as bertqa_embed; INVALID_ARGUMENT also for a label that is blank, is not valid UTF-8 or has a
  * NUL; bertqa_last_error_item() is the example's index. */
 BERTQA_MUST_CHECK bertqa_status bertqa_labeler_create(const bertqa_context *context,
                                                       const bertqa_example *examples, size_t count,
@@ -760,7 +760,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_patterns(const char *text, size_t length,
  * than 1024 bytes. Spaces, hyphens and other marks do not count.
  * name: "luhn"; "mod97" (ISO 7064, the check digits at the end); "verhoeff"; or a kind of data with check
  * digits, such as "iban" or "uk_nhs".
- * Errors: INVALID_ARGUMENT, with the known names; OUT_OF_MEMORY. */
+ * Errors: INVALID_ARGUMENT, with the known names; TOO_LARGE; OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_checksum(const char *name, size_t name_length,
                                                 const char *text, size_t length,
                                                 int32_t *is_right);
@@ -800,8 +800,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_everywhere(const char *text, size_t lengt
 /* Merges lists, omits the entities within an allowed text, and adds the denied texts that are not within
  * an entity, even if they are allowed, labelled "DENIED" by the rule "deny". Texts are compared by their
  * words, ignoring case, with any spaces and marks between them. Time: linear in the texts.
- * lists: [list_count], of this text; an entry may be NULL. allow, deny: [allow_count], [deny_count], each of
- * 1 to 16 words; NULL with 0. call: may be NULL.
+ * lists: [list_count], of this text; an entry may be NULL. allow, deny: [allow_count], [deny_count], at most
+ * 2^20, each of 1 to 16 words; NULL with 0. call: may be NULL.
  * Errors: as bertqa_everywhere. */
 BERTQA_MUST_CHECK bertqa_status bertqa_apply_lists(const char *text, size_t length,
                                                    const bertqa_entity_list *const *lists,

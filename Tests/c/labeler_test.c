@@ -137,7 +137,7 @@ static void test_refused(void) {
   CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, labeler,
               bertqa_labeler_create(context, examples, SIZE_MAX, NULL, &labeler));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_labeler_create(context, examples, COUNT, NULL, NULL));
-  const bertqa_example unnamed[] = {examples[0], EXAMPLE("a", "")};
+  const bertqa_example unnamed[] = {examples[0], EXAMPLE("a", " \t")};
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, labeler,
               bertqa_labeler_create(context, unnamed, 2, NULL, &labeler));
   CHECK(strstr(bertqa_last_error(), "examples[1]") != NULL);

@@ -122,8 +122,7 @@ public struct ContextOptions: Sendable {
   /// loaded.
   public var log: (@Sendable (String) -> Void)?
 
-  /// The call options of loading. While the first model of a kind loads, the hook is called only before and
-  /// after: fork() in other threads waits during that time, and a hook might wait for such a thread.
+  /// The call options of loading.
   public var call = CallOptions()
 
   public init() {}

@@ -41,10 +41,9 @@ public final class Labeler: Sendable {
         try monitor.check()
         try Memory.requireReserve()
       }
-      guard !example.label.isEmpty, !example.label.utf8.contains(0) else {
-        throw BertQAError(
-          .invalidArgument, argument: "label", example.label.isEmpty ? "is empty" : "contains a NUL"
-        ).of(item: index, in: "examples")
+      guard ObjectReader.isLabel(example.label.utf8) else {
+        throw BertQAError(.invalidArgument, argument: "label", "is blank or contains a NUL")
+          .of(item: index, in: "examples")
       }
       let label = ExactString(example.label)
       let id = ids[label] ?? labels.count

@@ -107,7 +107,7 @@ import Testing
     }
     #expect(refusal([("", "x")]) == nil)
     #expect(refusal([]) == .invalidArgument)
-    #expect(refusal([("a", "")]) == .invalidArgument)
+    for label in ["", " \t", "\u{A0}", "x\0"] { #expect(refusal([("a", label)]) == .invalidArgument) }
     for scale in [0, -1, .nan, .infinity] as [Float] {
       #expect(refusal([("a", "x")], scale: scale) == .invalidArgument)
     }

@@ -30,7 +30,7 @@ struct AskCommand: Command {
             .browser, "show the FILEs or the collection as a page in the browser; needs the Python package",
             detail:
               "'python3 -m bertqa.demo' serves the page, on this machine only. Of the other options, only "
-              + "--model, --embed-model, --encoding and --force have an effect."),
+              + "--model, --embed-model, --encoding and --force can be used."),
           TextSource.encodingRow, TextSource.forceRow,
         ] + AnswerOptions.choosingRows.filter { $0.option != .topK } + [ModelChoice.row()]
           + ModelChoice.runRows),
@@ -41,7 +41,7 @@ struct AskCommand: Command {
         ] + DocumentFilter.rows + [
           OptionRow(
             .embedModel, value: "DIR", use: .model,
-            "directory of the model of a collection's vectors; default: embed-minilm-l6"),
+            "directory or name of the model of a collection's vectors; default: embed-minilm-l6"),
           OptionRow(
             .table, value: "NAME",
             "name of another database's full-text index; default: the only one, or 'documents'",
@@ -69,6 +69,19 @@ struct AskCommand: Command {
       .init("a question about a collection", "bertqa ask notes.db \"Who signed the lease?\""),
     ])
 
+  /// What can be asked.
+  private enum Kind: String {
+    case text = "a text"
+    case collection = "a collection"
+    case database = "another database"
+  }
+
+  /// The options that are not for everything that can be asked.
+  private static let kinds: KeyValuePairs<Option, [Kind]> = [
+    .encoding: [.text], .passages: [.collection, .database], .path: [.collection], .field: [.collection],
+    .embedModel: [.collection], .table: [.database],
+  ]
+
   private let arguments: ParsedArguments
   private let files: [ArgumentText]
   private let isDatabase: Bool
@@ -88,6 +101,7 @@ struct AskCommand: Command {
 
   /// Shows the files as a page. Returns only on failure. The page reads texts from descriptors, and opens databases.
   private static func browse(_ arguments: ParsedArguments) throws(ToolError) -> ToolError {
+    try arguments.check(.browser, goesOnlyWith: [.model, .embedModel, .encoding, .force])
     var words: [ArgumentText] = [ArgumentText(literal: "--browser")]
     if let model = arguments.last(.model)?.text {
       words += [ArgumentText(literal: "--answer-model"), model]
@@ -177,6 +191,7 @@ struct AskCommand: Command {
     if files.contains(where: DatabaseCorpus.isDatabase), !arguments.has(.force) {
       throw arguments.usage("ask about one database at a time, without other files")
     }
+    try checkOptions(for: .text)
     var texts: [AskedText] = []
     let reading = try InputText.Reading(arguments)
     MarkdownDocument.tellIfUnsupported(for: files)
@@ -195,14 +210,24 @@ struct AskCommand: Command {
     // What is looked up of the tables counts as a question.
     database.limit(deadline: limits.call.deadline)
     if let collection = try PassageCollection.of(database) {
+      try checkOptions(for: .collection)
       let corpus = try CollectionCorpus(
         collection, passageCount: passageCount, try DocumentFilter(arguments),
         model: try ModelChoice(arguments, task: .embed, option: .embedModel))
       return { _ in corpus }
     }
+    try checkOptions(for: .database)
     let corpus = try DatabaseCorpus(
       database, table: arguments.last(.table)?.string, passageCount: passageCount)
     return { _ in corpus }
+  }
+
+  private func checkOptions(for kind: Kind) throws(ToolError) {
+    for (option, kinds) in Self.kinds where arguments.has(option) && !kinds.contains(kind) {
+      let names = kinds.map(\.rawValue).joined(separator: " or ")
+      throw arguments.usage(
+        "\(option.spelling) is for \(names), but \(files[0].shownAsFile) is \(kind.rawValue)")
+    }
   }
 
   /// Returns the source of the questions: standard input, unless that is a document.

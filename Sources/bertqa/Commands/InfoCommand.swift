@@ -19,7 +19,7 @@ enum InfoCommand: Command {
             .check, value: "DIR", use: .model,
             "compare the model in DIR with transformers, which must be installed, and print no properties",
             detail: "'python3 -m bertqa.check' compares tokens, ranges and numbers with transformers, "
-              + "sentence-transformers or model2vec, and prints a line for each. The other options have no effect."
+              + "sentence-transformers or model2vec, and prints a line for each. No other option can be used."
           ),
         ] + ModelChoice.runRows)
     ],
@@ -36,6 +36,7 @@ enum InfoCommand: Command {
     if let operand = arguments.operands.first {
       throw arguments.usage("unexpected operand '\(operand.string)'")
     }
+    try arguments.check(.check, goesOnlyWith: [])
     if let model = arguments.last(.check)?.text {
       throw PythonModule.run("bertqa.check", [model], for: .check, advice: "")
     }

@@ -17,6 +17,13 @@ struct ParsedArguments {
     guard let alone = options.first(where: has), !others.contains(where: has) else { return }
     throw usage("\(alone.spelling) needs \(others.map(\.spelling).joined(separator: " or "))")
   }
+
+  /// Throws if an option is present that has no effect with another one.
+  func check(_ option: Option, goesOnlyWith others: Set<Option>) throws(ToolError) {
+    if has(option), let given = options.first(where: { $0.option != option && !others.contains($0.option) }) {
+      throw usage("\(given.option.spelling) cannot be used with \(option.spelling)")
+    }
+  }
 }
 
 /// One option of the command line, with conversions of its value.

@@ -41,6 +41,9 @@ struct TextSource {
       if operands[0].isStandardInput { return [standardInput] }
       warnIfFile(operands[0])
     }
+    for option in [Option.encoding, .force] where arguments.has(option) {
+      throw arguments.usage("\(option.spelling) is for files, not for a TEXT")
+    }
     return [TextSource(operands: operands)]
   }
 

@@ -120,6 +120,13 @@ def test_what_is_no_answer(text, tmp_path):
         (["--passages", "0", FOX], "--passages is 0"),
         (["--color=blue", FOX], "--color takes"),
         (["--no-such", FOX], "unknown option"),
+        (["--table", "a", FOX], f"--table is for another database, but {FOX} is a text"),
+        (["--passages", "1", FOX], f"--passages is for a collection or another database, but {FOX} is a text"),
+        *[
+            ([option, "a=b", FOX], f"{option} is for a collection, but ")
+            for option in ("--path", "--field", "--embed-model")
+        ],
+        (["--browser", "-k", "1", FOX], "--top-k cannot be used with --browser"),
     ],
 )
 def test_wrong_usage(arguments, complaint):
@@ -309,6 +316,10 @@ def test_indexes_are_found_by_name(tmp_path):
     database(path, passages=PASSAGES)
     assert run("ask", path, input=FAN.encode())[0].endswith("\tZo\u00eb\n")
     assert "one database at a time" in run("ask", path, FOX, code=2)[1]
+    for option in "--path", "--field", "--embed-model":
+        errors = run("ask", option, "a=b", path, FAN, code=2)[1]
+        assert errors.startswith(f"bertqa: {option} is for a collection, but {path} is another database; ")
+    assert "--encoding is for a text, but " in run("ask", "--encoding", "latin1", path, FAN, code=2)[1]
 
 
 def test_databases_that_cannot_be_asked(tmp_path):

@@ -59,6 +59,8 @@ def test_search(collection, notes):
     assert paths.count("\n") == 2 and "heating.txt" not in paths
     assert run("search", "--path", "nothing", collection, "heating", code=1)[0] == ""
     assert ask(collection, "Who signed the lease?", "--path", "*heating*", code=1)["is_impossible"]
+    for option in "--table", "--encoding":
+        assert f"{collection} is a collection" in run("ask", option, "utf-8", collection, "Who?", code=2)[1]
     # The words of a question are no operators.
     run("search", collection, 'NEAR( AND "x" * -lease')
 

@@ -68,6 +68,7 @@ def test_check_needs_the_package_and_transformers(tmp_path):
     """Tests/parity/test_variants.py has what it compares."""
     errors = run("info", "--check", TINY, code=3, env=environment(PATH=str(tmp_path)))[1]
     assert "--check needs Python 3 and its package bertqa" in errors
+    assert "--json cannot be used with --check" in run("info", "--json", "--check", TINY, code=2)[1]
     (tmp_path / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     (tmp_path / "python3").chmod(0o755)
     (tmp_path / "torch.py").write_text("raise ImportError('no torch here')")

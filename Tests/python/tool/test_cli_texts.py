@@ -120,6 +120,22 @@ def test_a_name_of_the_hub_is_told(tmp_path):
     assert "Hub" not in run("info", "-m", tmp_path / "a", code=3)[1]
 
 
+def test_a_mistyped_name_of_a_model_is_told(tmp_path):
+    for command in ["answer", "-q", WHO, FOX], ["tokenize", "a"], ["embed", "a"]:
+        output, errors = run(*command, "-m", "embed-minilm", code=3)
+        assert (output, errors) == (
+            "", "bertqa: embed-minilm: cannot open, and no model of this name is installed: No such file or directory\n",
+        )  # fmt: skip
+        errors = run(*command, "-m", tmp_path / "a", code=3)[1]
+        assert errors == f"bertqa: {tmp_path}/a: cannot open: No such file or directory\n"
+
+
+@pytest.mark.parametrize("option", ["--encoding=latin1", "--force"])
+def test_options_of_files_are_refused_for_texts(option):
+    for command in "classify", "embed", "entities", "predict", "generate":
+        assert f"{option.partition('=')[0]} is for files" in run(command, option, "a text", code=2)[1]
+
+
 def test_pointers_in_the_place_of_models_are_told(tmp_path):
     model = tmp_path / "model"
     shutil.copytree(TINY, model)

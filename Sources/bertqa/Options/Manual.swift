@@ -138,7 +138,8 @@ enum Manual {
   }
 
   /// The sections that do not belong to one command.
-  private static let closing = #"""
+  private static var closing: String {
+    #"""
     .Sh JSON
     .Cm answer Fl \-json
     prints objects with these members:
@@ -207,6 +208,28 @@ enum Manual {
     whether there was nothing to ask or to read
     .El
     .Pp
+    .Cm ask Fl \-json
+    prints
+    .Va question
+    and the members from
+    .Va answers
+    on; an answer also has
+    .Va file ,
+    and in a collection
+    .Va name , title , line
+    and
+    .Va passage_start ,
+    the byte of its document from which its
+    .Va bytes
+    count.
+    .Cm search Fl \-json
+    prints the same place of each passage without
+    .Va passage_start ,
+    and
+    .Va score , bytes
+    and
+    .Va text .
+    .Pp
     .Cm classify Fl \-json
     prints objects with these members:
     .Pp
@@ -246,14 +269,74 @@ enum Manual {
     .Va weight
     .El
     .Pp
+    .Cm entities Fl \-json
+    prints
+    .Va file , window_count
+    and
+    .Va entities ,
+    an array of objects:
+    .Va label ,
+    .Va text , bytes , code_points , utf16 , score ,
+    and what a rule found also has
+    .Va rule ,
+    .Va checksum ,
+    the check that its characters passed, or null, and
+    .Va context ,
+    the word before it that says what it is, or null.
+    With
+    .Fl \-redact , \-mask , \-hash
+    and
+    .Fl \-pseudonym
+    the entities have no
+    .Va text ,
+    and
+    .Va redacted
+    is the new text.
+    .Fl \-report
+    writes the number of
+    .Va texts
+    and
+    .Va entities ,
+    an object with the number of each label.
+    .Pp
+    .Cm embed
+    prints
+    .Va file
+    and
+    .Va embedding ,
+    an array of numbers; for tokens
+    .Va tokens
+    and
+    .Va embeddings ,
+    an array for each token, or for the pieces of sparse models
+    .Va weights .
+    .Cm tokenize Fl \-json
+    prints
+    .Va file , ids , tokens
+    and
+    .Va bytes ,
+    an array of [start, end].
+    With
+    .Fl \-lines
+    and
+    .Fl \-score
+    a text has its
+    .Va line
+    behind
+    .Va file .
+    .Pp
+    .Cm info
+    and
+    .Cm quantize
+    print the names and values of their lines as members.
     .Cm train\-classifier Fl \-json
     prints the facts of its report, the labels' names in
     .Va labels ,
     their texts in
     .Va label_text_counts ,
-    .Va precision
+    .Va precision , recall
     and
-    .Va recall
+    .Va f1
     of each, records that were passed over in
     .Va skipped_count ,
     and
@@ -261,6 +344,50 @@ enum Manual {
     an array of [label, predicted label, texts] for the pairs of labels that occur, by
     their places in
     .Va labels .
+    With
+    .Fl \-holdout
+    the object
+    .Va holdout
+    has
+    .Va text_count , unclassified_count ,
+    the texts with too few words, and the members from
+    .Va accuracy
+    on, except
+    .Va skipped_count .
+    .Pp
+    .Cm filter Fl \-stats
+    writes an object with these members:
+    .Pp
+    .Bl -tag -width "records_per_second" -compact
+    .It Va records
+    records that are done:
+    .Va succeeded
+    and
+    .Va failed
+    .It Va without_text
+    records of
+    .Va succeeded
+    that have null for a text
+    .It Va failed_by_kind
+    an object with the number of each kind:
+    \#(mdoc(RecordProblem.Kind.allCases.map(\.rawValue)))
+    .It Va written , dead_letters
+    records in the output, and in the dead\-letter file
+    .It Va blank_lines
+    lines of white space, which are no records
+    .It Va windows , batches
+    windows that the model has read, and batches of records
+    .It Va input_bytes , output_bytes
+    bytes of the input that are done, and of the output that are written
+    .It Va losses
+    reports that records of a followed file were lost
+    .It Va seconds , records_per_second
+    of this run, without those that it resumed; the numbers above include them
+    .It Va ended_by
+    why the run ended before its input:
+    \#(mdoc(StopSignals.names.values.sorted() + ["SIGPIPE", "error"]));
+    else null
+    .El
     .Pp
     .Cm generate Fl \-json
     prints
@@ -297,6 +424,15 @@ enum Manual {
     Directory or name of the model that answers questions where
     .Fl \-model
     is not given; if it is not set or empty, that is the installed one.
+    .It Ev HF_HUB_CACHE , HUGGINGFACE_HUB_CACHE , HF_HOME , XDG_CACHE_HOME
+    Where the local cache of the Hugging Face Hub is, as for its own programs:
+    a directory, the same, the directory of
+    .Pa hub ,
+    or that of
+    .Pa huggingface/hub .
+    The first that is set counts; by default the cache is
+    .Pa ~/.cache/huggingface/hub .
+    Models are read from it, but never fetched.
     .It Ev NO_COLOR
     If set and not empty, nothing is highlighted unless
     .Fl \-color Ns = Ns Cm always
@@ -347,4 +483,10 @@ enum Manual {
     .El
 
     """#
+  }
+
+  /// Returns names as a list of literal words.
+  private static func mdoc(_ names: [String]) -> String {
+    names.map { ".Ql \(escaped($0))" }.joined(separator: " ,\n")
+  }
 }

@@ -3,13 +3,16 @@ import Glibc
 
 /// The options that select a model and control how it is loaded.
 struct ModelChoice {
-  /// - Parameter help: the text after "directory of the model; ".
+  /// - Parameter help: the text after the first semicolon.
   static func row(_ help: String = "default: $BERTQA_MODEL, or the one installed with bertqa") -> OptionRow {
     OptionRow(
-      .model, letter: "m", value: "DIR", use: .model, "directory of the model; \(help)",
+      .model, letter: "m", value: "DIR", use: .model,
+      "directory or name of the model: an installed one, or organisation/model in Hugging Face's local cache; "
+        + help,
       detail: "In the format of Hugging Face's save_pretrained or of 'bertqa quantize', or, for classify, of "
         + "'bertqa train-classifier'. A name without a slash that is not in the working directory is the name of a "
-        + "model installed with bertqa, such as embed-minilm-l6.")
+        + "model installed with bertqa, such as embed-minilm-l6, else of the Hub; 'hf download NAME' puts one into "
+        + "the cache (see ENVIRONMENT).")
   }
 
   static let runRows = [

@@ -127,6 +127,20 @@ def test_every_recipe_says_whether_it_is_run():
         assert bool(re.search(r"^```(sh|bash)$", recipe, re.M)) == name.endswith(" — run"), name
 
 
+def test_the_table_of_statistics(tmp_path):
+    stats, metrics = tmp_path / "stats", tmp_path / "metrics"
+    command = [PREFIX / "bin" / "bertqa", "filter", "--task=tokenize", "--stats", stats, "--metrics", metrics]
+    subprocess.run(command, input=b'{"text":"a"}', check=True, stdout=subprocess.DEVNULL)
+    rows = [line.split("|")[1:4] for line in PIPELINES.read_text().splitlines() if line.startswith("  | `")][1:]
+    members = [name for row in rows for name in re.findall(r"`(\w+)`", row[0])]
+    summary = json.loads(stats.read_text())
+    assert sorted(members) == sorted(summary)
+    [kinds] = [row[2] for row in rows if "failed_by_kind" in row[0]]
+    assert re.findall(r"`(\w+)`", kinds) == list(summary["failed_by_kind"])
+    names = [name for row in rows for name in re.findall(r"`(\w+)", row[1])]
+    assert sorted(names) == sorted(re.findall(r"# TYPE bertqa_filter_(\w+)", metrics.read_text()))
+
+
 def test_options_in_the_documents_exist():
     text = PIPELINES.read_text() + RECIPES.read_text()
     known = set(re.findall(r"--[a-z][a-z-]+", subprocess.run(

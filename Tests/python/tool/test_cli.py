@@ -56,6 +56,57 @@ def test_manual_page_is_made_from_the_tables():
             assert option.replace("-", "\\-") in in_manual
 
 
+def members(value):
+    """The names of all members of JSON values, also within others."""
+    if isinstance(value, dict):
+        return set(value).union(*map(members, value.values()))
+    return set().union(*map(members, value)) if isinstance(value, list) else set()
+
+
+def test_manual_page_names_the_members_of_json(tmp_path):
+    manual = run("manual")[0].partition(".Sh JSON\n")[2].partition(".Sh ENVIRONMENT\n")[0]
+    known = set(re.findall(r"\w+", manual))
+    data, collection = tmp_path / "data.jsonl", tmp_path / "x.db"
+    texts = {"sport": "the team won the match", "money": "the shares of the bank fell"}
+    data.write_text(
+        "".join(json.dumps({"text": t, "label": k}) + "\n" for k, t in texts.items() for _ in range(5))
+    )
+    holdout = tmp_path / "holdout.jsonl"
+    shutil.copy(data, holdout)
+    run("index", "--words-only", collection, FOX)
+    train = ["train-classifier", data, "--holdout", holdout, "-o"]
+    reports = [["info"], ["quantize", TINY, tmp_path / "a"], [*train, tmp_path / "b"]]
+    for index, report in enumerate(reports):
+        lines = run(*report)[0].splitlines()
+        [record] = run_json(*report[:-1], tmp_path / f"{index}") if index else run_json(*report)
+        named = {line.split()[0] for line in lines if line}
+        assert members(record) - known <= named, report
+    personal = "tel. 80991098, a@b.de, 4111 1111 1111 1111"
+    for command in [
+        ["answer", "-q", WHO, FOX], ["ask", collection, WHO], ["search", collection, "fox"],
+        ["classify", "--contributions", "2", "-f", APOLLO], ["entities", "Ada Lovelace"],
+        ["entities", "--patterns=all", personal], ["entities", "--patterns=all", "--redact", personal],
+        ["tokenize", "a fox"], ["predict", "O"], ["predict", "--score", "-f", FOX], ["predict", "--rank", "O", "-f", FOX],
+        ["generate", "--max-words=2", "O"],
+    ]:  # fmt: skip
+        assert members(run_json(*command)) <= known, command
+    for command in ["embed", "a"], ["embed", "--lines", "-f", FOX], ["embed", "--tokens", "a"]:
+        assert members([json.loads(line) for line in run(*command)[0].splitlines()]) <= known, command
+    stats, report = tmp_path / "stats", tmp_path / "report"
+    run(
+        "filter",
+        "--task=entities",
+        "--patterns=all",
+        "--stats",
+        stats,
+        "--report",
+        report,
+        input=b'{"text":"a@b.de"}',
+    )
+    assert members(json.loads(stats.read_text())) <= known
+    assert set(json.loads(report.read_text())) <= known
+
+
 def test_manual_page_is_well_formed():
     groff = shutil.which("groff")
     if not groff:

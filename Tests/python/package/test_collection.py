@@ -196,7 +196,7 @@ def test_limits_of_ask(path):
                 held.set()
                 done.wait(60)
 
-        holder = threading.Thread(target=hold)
+        holder, messages = threading.Thread(target=hold), set()
         for is_held in False, True:
             if is_held:
                 holder.start()
@@ -205,12 +205,55 @@ def test_limits_of_ask(path):
                 (dict(timeout=0.03 if is_held else 0), bertqa.DeadlineExceeded),
                 (dict(cancel=lambda: True), bertqa.Cancelled),
             ]:
-                with pytest.raises(error):
+                with pytest.raises(error) as caught:
                     notes.ask("What is green?", **options)
+                messages.add(str(caught.value))
                 assert count() == len(TEXTS)
+        assert len(messages) == 2  # the package's own are those of the library
         done.set()
         holder.join()
         assert notes.ask("What is green?").answer.text == "The lamp" and count() == len(TEXTS) + 1
+
+
+@pytest.fixture(scope="module")
+def long_path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("long") / "notes.db"
+    with bertqa.Collection(path, embedder=bertqa.Context(FIXTURES / "tiny-bert-embedder")) as notes:
+        for number in range(600):
+            notes.add(str(number), "the river", fields={"a": 1})
+    return path
+
+
+@pytest.mark.parametrize("stage", ["_allow", "_set_words", "_add_vectors"])
+def test_limits_end_each_stage_of_a_search(long_path, monkeypatch, stage):
+    with bertqa.Collection(long_path, embedder=bertqa.Context(FIXTURES / "tiny-bert-embedder")) as notes:
+        run, begun = getattr(notes, stage), []
+
+        def staged(*arguments):
+            begun.append(stage)
+            run(*arguments)
+            pytest.fail(f"{stage} went on")
+
+        monkeypatch.setattr(notes, stage, staged)
+        with pytest.raises(bertqa.Cancelled):
+            notes.ask("the river", fields={"a": 1}, cancel=lambda: bool(begun))
+        assert not notes._database.in_transaction
+        with pytest.raises(ZeroDivisionError):
+            notes.ask("the river", fields={"a": 1}, cancel=lambda: begun and 1 // 0)
+        monkeypatch.undo()
+        assert len(notes.search("the river", fields={"a": 1})) == 10
+
+
+def test_a_callback_cannot_use_the_database_in_a_search(long_path):
+    """SQLite allows nothing of a connection whose statement runs, and would crash if it were closed."""
+    for use in (lambda notes: notes.search("lamp")), bertqa.Collection.close:
+        with (
+            bertqa.Collection(long_path, embedder=bertqa.Context(FIXTURES / "tiny-bert-embedder")) as notes,
+            pytest.raises(ValueError, match="a callback cannot"),
+        ):
+            notes.ask("the river", cancel=lambda: notes._database.in_transaction and use(notes))
+        with bertqa.Collection(long_path) as notes:
+            assert len(notes.document(1)) == 1
 
 
 def test_documents_that_a_callback_adds(path):

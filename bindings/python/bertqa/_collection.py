@@ -172,12 +172,13 @@ class Collection:
             self._lock.release()
 
     @contextlib.contextmanager
-    def _transaction(self, begin: str) -> "Iterator[None]":
+    def _transaction(self, begin: str, limits: Run = _NO_LIMITS) -> "Iterator[None]":
         """A transaction, rolled back on failure."""
         database = self._opened()
         database.execute(begin)
         try:
-            yield
+            with database.polled(limits.check):
+                yield
             database.execute("COMMIT")
         finally:
             if database.in_transaction:
@@ -293,7 +294,7 @@ class Collection:
         if has_vectors and fingerprint is not None:
             self._begun(b"", fingerprint, limits)  # vectors of another model would not fit the others
         vectors = self._vectors(texts, limits) if has_vectors else None
-        with self._transaction("BEGIN IMMEDIATE"):
+        with self._transaction("BEGIN IMMEDIATE", limits):
             if self._fingerprint() != fingerprint:
                 return False
             if model is not None:
@@ -398,11 +399,11 @@ class Collection:
             fingerprint = self._fingerprint()
             search = self._begun(data, fingerprint, limits)
             # All reads see one state of the collection, which others may change meanwhile.
-            with self._transaction("BEGIN"):
+            with self._transaction("BEGIN", limits):
                 if self._allow(search, chosen):
                     self._set_words(search, fingerprint is not None)
                     if fingerprint is not None:
-                        self._add_vectors(search)
+                        self._add_vectors(search, limits)
                 return search, self._best(search, count)
 
     def _begun(self, question: bytes, fingerprint: Optional[bytes], limits: Run) -> Handle:
@@ -441,9 +442,10 @@ class Collection:
             )
         )  # fmt: skip
 
-    def _add_vectors(self, search: Handle) -> None:
+    def _add_vectors(self, search: Handle, limits: Run) -> None:
         database, lib = self._opened(), library()
         for first, count, rows, scales in database.execute(_sql(_VECTORS)):
+            limits.check()
             _checked(first, int, "the first passage of vectors")
             _checked(count, int, "the number of vectors")
             blobs = [_checked(blob, bytes, f"the vectors from passage {first} on") for blob in (rows, scales)]

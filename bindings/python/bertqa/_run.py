@@ -40,11 +40,11 @@ class Run:
 
     def check(self) -> None:
         """Raises what a call of the library would raise now."""
-        if self.options().get("timeout") == 0:
-            raise DeadlineExceeded("the call's deadline has passed")
         cancel = self._options.get("cancel")
         if cancel is not None and cancel():
             raise Cancelled("cancelled by the caller's hook")
+        if self.options().get("timeout") == 0:
+            raise DeadlineExceeded("the call's deadline has passed")
 
     def begin(self, count: int) -> None:
         self._count = count

@@ -267,6 +267,7 @@ def test_documents_that_a_callback_adds(path):
                 notes.add(name, f"The {name} is red.")
 
         notes.ask("What is green?", cancel=cancel)
+        assert notes._passage_count == sum(len(passages) for _, _, passages in notes._added.values()) > 0
         assert {notes.search(f"red {name}", k=1)[0].text for name in ("door", "lamp", "wall")} == {
             "The door is red.",
             "The lamp is red.",

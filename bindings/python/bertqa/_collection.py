@@ -311,7 +311,7 @@ class Collection:
             if vectors is not None:
                 database.execute(_sql(_ADD_VECTORS), (first, len(texts), *vectors))
         self._added = {name: one for name, one in self._added.items() if added.get(name) is not one}
-        self._passage_count = 0
+        self._passage_count = sum(len(passages) for _, _, passages in self._added.values())
         return True
 
     def _vectors(self, texts: List[bytes], limits: Run) -> Tuple[bytes, bytes]:

@@ -56,6 +56,9 @@ struct ToolError: Error {
   init(_ error: BertQAError, command: String, subject: String? = nil) {
     let message = (subject.map { "\($0): " } ?? "") + error.messageForTool
     switch error.status {
+    case .invalidArgument where error.argument == nil && subject != nil:
+      // The text, not an option, is at fault.
+      self = .ofOneText(message)
     case .invalidArgument:
       self = .usage(message, command: command)
     case .io, .invalidModel, .unsupported, .wrongModel, .tooLarge, .deadlineExceeded:

@@ -73,7 +73,7 @@ extension SequenceModel {
       guard let state else {
         throw BertQAError(
           .invalidArgument,
-          "there is no word to continue from: give the prompt at least one word, or pass a state")
+          "there is no word to continue from, and no state: give the prompt at least one word")
       }
       if let logits { try decode(state, to: logits) }
       return state

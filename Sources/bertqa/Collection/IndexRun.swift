@@ -115,7 +115,7 @@ final class IndexRun {
       let source = try reading.source(ArgumentText(pointer: name), shown: path)
       let (count, listed) = (problemCount, problems.count)
       if let read {
-        try reading.read(source, to: nil) { note("\(path): \($0)") }
+        try self.read(source, path, to: nil)
         if Int64(problemCount - count) == read.problems {
           summary.unchanged += 1
           return try writer.keep(path, status)
@@ -124,13 +124,7 @@ final class IndexRun {
         problemCount = count
       }
       let hash = try Self.hash(of: file, path, status)
-      do throws(ToolError) {
-        try reading.read(source, to: writer) { note("\(path): \($0)") }
-      } catch {
-        guard error.code != .resources, !writer.hasFailed, !writer.hasNoDocument else { throw error }
-        // What was read of it stays.
-        note(error.message(about: path))
-      }
+      try self.read(source, path, to: writer)
       if isSame, known?.hasDocuments == true, writer.hasNoDocument, problemCount > count {
         throw ToolError(.input, "no record was read")
       }
@@ -145,6 +139,19 @@ final class IndexRun {
       // The next run tries again.
       writer.replace()
       if hasOld { summary.removed += 1 }
+    }
+  }
+
+  /// Reads a file and notes its problems. What was read before an error stays.
+  /// - Parameter target: nil: only looks for problems.
+  private func read(
+    _ source: SourceReading.Source, _ path: String, to target: CollectionWriter?
+  ) throws(ToolError) {
+    do throws(ToolError) {
+      try reading.read(source, to: target) { note("\(path): \($0)") }
+    } catch {
+      guard error.code != .resources, !writer.hasFailed, target?.hasNoDocument != true else { throw error }
+      note(error.message(about: path))
     }
   }
 

@@ -78,10 +78,10 @@ struct ClassifyCommand: Command {
       limits.limit(&options.call)
       defer { progress?.clear() }
       let result = try ofCore(Self.invocation, subject: source.shown) { () throws(BertQAError) in
-        try context.classify(TextPair(text: text.bytes), options: options)
+        try context.classify(TextPair(text: text.content), options: options)
       }
       progress?.clear()
-      let record = ClassificationRecord(source: source, document: text.bytes, result: result)
+      let record = ClassificationRecord(source: source, document: text.content, result: result)
       isClassified = isClassified || record.result.label != nil
       if printsJSON {
         output.write(record.json(topK: topK))

@@ -18,7 +18,7 @@ struct EmbedCommand: Command {
         "",
         [
           TextSource.row, TextSource.encodingRow, TextSource.forceRow,
-          OptionRow(.lines, "read each line of a file, as it is, as a text, also empty lines"),
+          OptionRow(.lines, "read each line of a file as a text, also empty lines"),
           OptionRow(
             .format, value: "F", choices: VectorWriter.formats.map(\.key),
             "json: one object per line with file, line, embedding; npy: a NumPy array of float32 with a row per text; raw: "
@@ -101,7 +101,7 @@ struct EmbedCommand: Command {
       if hasLines {
         texts += source.lines(of: input).map { ($0.source, TextPair(text: $0.text)) }
       } else {
-        texts.append((source, TextPair(text: input.bytes)))
+        texts.append((source, TextPair(text: input.content)))
       }
     }
     defer { withExtendedLifetime(inputs) {} }

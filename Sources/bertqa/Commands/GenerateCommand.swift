@@ -35,8 +35,8 @@ struct GenerateCommand: Command {
       OptionSection(CallLimits.title, CallLimits.rows("a text and its continuation")),
     ],
     exitCodes:
-      "0 done; 2 wrong usage, or no words to continue from; 3 a file or the model cannot be read or is "
-      + "invalid; 4 out of memory, the output cannot be written, or a defect in the program",
+      "0 done; 2 wrong usage; 3 a file or the model cannot be read or is invalid, or a text has no word to continue "
+      + "from; 4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
       .init("the most probable continuation", "bertqa generate But soft"),
       .init(
@@ -66,8 +66,8 @@ struct GenerateCommand: Command {
     return try TextSource.forEach(sources) { source, prompt throws(ToolError) in
       limits.limit(&options.call)
       let result = try generate(
-        context, source, prompt.bytes, options, printsWords: !printsJSON, to: output)
-      output.write(printsJSON ? PredictionRecord.json(result, prompt: prompt.bytes) : Array("\n".utf8))
+        context, source, prompt.content, options, printsWords: !printsJSON, to: output)
+      output.write(printsJSON ? PredictionRecord.json(result, source, prompt: prompt.content) : Array("\n".utf8))
       try output.flush()
     }
   }

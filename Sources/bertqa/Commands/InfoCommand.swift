@@ -66,7 +66,7 @@ enum InfoCommand: Command {
     ]
     if !info.family.isEmpty { facts.append(("family", .text(info.family))) }
     if !info.tokenizer.isEmpty { facts.append(("tokenizer", .text(info.tokenizer))) }
-    if !info.labels.isEmpty { facts.append(("labels", .text(info.labels.joined(separator: ", ")))) }
+    if !info.labels.isEmpty { facts.append(("labels", .list(info.labels))) }
     if info.embeddingLength > 0 { facts.append(("embedding_length", .integer(info.embeddingLength))) }
     if let embedding = info.embedding { facts += self.facts(embedding) }
     if !info.ignoredTensors.isEmpty {

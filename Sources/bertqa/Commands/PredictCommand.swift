@@ -45,8 +45,8 @@ struct PredictCommand: Command {
         + "--json keeps them."
     ],
     exitCodes:
-      "0 done; 2 wrong usage, or no words to continue from; 3 a file or the model cannot be read or is "
-      + "invalid; 4 out of memory, the output cannot be written, or a defect in the program",
+      "0 done; 2 wrong usage; 3 a file or the model cannot be read or is invalid, or a text has no word to continue "
+      + "from; 4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
       .init("the three words that may come next", "bertqa predict -k 3 O Romeo"),
       .init(
@@ -97,10 +97,10 @@ struct PredictCommand: Command {
     let context = try model.load()
     return try TextSource.forEach(sources) { source, prompt throws(ToolError) in
       let prediction = try ofCore(Self.invocation, subject: source.shown) { () throws(BertQAError) in
-        try context.predict(after: prompt.bytes, options: options(topK: wordCount)).prediction
+        try context.predict(after: prompt.content, options: options(topK: wordCount)).prediction
       }
       if printsJSON {
-        output.write(PredictionRecord.json(prediction, prompt: prompt.bytes))
+        output.write(PredictionRecord.json(prediction, source, prompt: prompt.content))
       } else {
         for word in prediction.words {
           output.write("\(decimal(Double(word.probability), digits: 4))\t")
@@ -115,17 +115,21 @@ struct PredictCommand: Command {
 
   /// Prints the likelihood of each text.
   private func score(_ context: Context, to output: Output) throws(ToolError) -> ExitCode {
-    try TextSource.forEach(try TextSource.all(arguments)) { source, text throws(ToolError) in
+    var lineCode = ExitCode.done
+    let code = try TextSource.forEach(try TextSource.all(arguments)) { source, text throws(ToolError) in
       for (place, text) in source.file == nil ? [(source, text.bytes)] : source.lines(of: text) {
-        let score = try ofCore(Self.invocation, subject: place.shown) { () throws(BertQAError) in
-          try context.likelihood(of: text, options: options())
+        try TextSource.reporting(&lineCode) { () throws(ToolError) in
+          let score = try ofCore(Self.invocation, subject: place.shown) { () throws(BertQAError) in
+            try context.likelihood(of: text, options: options())
+          }
+          let record = LineScore(text: text, source: place, score: score)
+          output.write(printsJSON ? record.json() : record.columns())
         }
-        let record = LineScore(text: text, source: place, score: score)
-        output.write(printsJSON ? record.json() : record.columns())
         try output.flushIfLarge()
       }
       try output.flush()
     }
+    return code == .done ? lineCode : code
   }
 
   /// Prints the continuations of a text, the likeliest first.
@@ -144,8 +148,12 @@ struct PredictCommand: Command {
       lines += file.lines(of: input)
     }
     defer { withExtendedLifetime(inputs) {} }
-    let ranking = try ofCore(Self.invocation) { () throws(BertQAError) in
-      try context.rank(lines.map(\.text), after: prefix.bytes, options: options())
+    let ranking: (order: [Int], scores: [SequenceScore])
+    do throws(BertQAError) {
+      ranking = try context.rank(lines.map(\.text), after: prefix.bytes, options: options())
+    } catch {
+      throw ToolError(
+        error, command: Self.invocation, subject: error.item.map { lines[$0].source.shown })
     }
     for index in ranking.order {
       let record = LineScore(

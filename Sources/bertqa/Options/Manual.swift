@@ -391,7 +391,7 @@ enum Manual {
     .Pp
     .Cm generate Fl \-json
     prints
-    .Va prompt , text , words , stop ,
+    .Va file , prompt , text , words , stop ,
     which is
     .Ql end
     or
@@ -401,7 +401,7 @@ enum Manual {
     the number of words of the prompt that the model does not know;
     .Cm predict Fl \-json
     prints
-    .Va prompt , is_unknown
+    .Va file , prompt , is_unknown
     and
     .Va words ;
     with

@@ -113,16 +113,29 @@ final class InputText {
       copying: Array(arguments.map { Array($0.bytes) }.joined(separator: [UInt8(ascii: " ")])))
   }
 
-  /// The lines without their line ends. Text after the last line feed is a line unless it is empty.
+  /// The text without a byte order mark and a line end at its end, which some models read as words. For commands that
+  /// print no ranges of a file.
+  var content: UnsafeBufferPointer<UInt8> { Self.withoutLineEnd(bytes[bytes.byteOrderMarkSize...]) }
+
+  /// The lines of `content`. Text after the last line feed is a line unless it is empty.
   var lines: [UnsafeBufferPointer<UInt8>] {
     var lines: [UnsafeBufferPointer<UInt8>] = []
-    var start = 0
+    var start = bytes.byteOrderMarkSize
     while start < bytes.count {
-      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-      lines.append(UnsafeBufferPointer(rebasing: bytes[start..<end]))
-      start = end + 1
+      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
+      lines.append(Self.withoutLineEnd(bytes[start..<end]))
+      start = end
     }
     return lines
+  }
+
+  private static func withoutLineEnd(
+    _ text: Slice<UnsafeBufferPointer<UInt8>>
+  ) -> UnsafeBufferPointer<UInt8> {
+    var text = text
+    if text.last == UInt8(ascii: "\n") { text.removeLast() }
+    if text.last == UInt8(ascii: "\r") { text.removeLast() }
+    return UnsafeBufferPointer(rebasing: text)
   }
 
   static func tooLarge(_ shown: String) -> ToolError {

@@ -87,15 +87,24 @@ struct TextSource {
         code = .input
         continue
       }
-      do throws(ToolError) {
+      try reporting(&code) { () throws(ToolError) in
         try withExtendedLifetime(text) { () throws(ToolError) in try body(source, text) }
-      } catch {
-        guard error.isOfOneText else { throw error }
-        report(error.message)
-        code = .input
       }
     }
     return code
+  }
+
+  /// Reports an error of `body` that concerns one text only. The code becomes `.input` then.
+  static func reporting(
+    _ code: inout ExitCode, _ body: () throws(ToolError) -> Void
+  ) throws(ToolError) {
+    do throws(ToolError) {
+      try body()
+    } catch {
+      guard error.isOfOneText else { throw error }
+      report(error.message)
+      code = .input
+    }
   }
 
   func read() throws(ToolError) -> InputText {

@@ -100,12 +100,12 @@ def test_models_of_characters():
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["generate", ""], "there is no word to continue from"), (["generate", "O", "--max-words", "0"], "--max-words is 0"),
+        (["generate", "O", "--max-words", "0"], "--max-words is 0"),
         (["generate", "O", "--temperature", "-1"], "temperature is -1"),
         (["generate", "O", "--temperature", "hot"], "takes a number"),
         (["generate", "O", "--top-p", "2"], "--top-p is 2"),
         (["generate", "O", "--seed", "-1"], "--seed takes a whole number"),
-        (["generate", "O", "--precise"], "--precise"), (["predict", ""], "there is no word to continue from"),
+        (["generate", "O", "--precise"], "--precise"),
         (["predict", "O", "-k", "0"], "--top-k is 0"), (["predict", "--rank"], "--rank needs the TEXT"),
         (["predict", "--rank", "--score"], "use either --score or --rank"),
         (["predict", "O", "--include-end"], "--include-end needs --score or --rank"),
@@ -114,6 +114,31 @@ def test_models_of_characters():
 )  # fmt: skip
 def test_wrong_usage(arguments, message):
     assert message in run(*arguments, code=2)[1]
+
+
+@pytest.mark.parametrize("command", [["generate", "--max-words", "2"], ["predict", "-k", "1"]])
+def test_a_text_without_words_is_skipped(tmp_path, command):
+    texts = [("a", "O Romeo"), ("b", " \n"), ("c", "Good night")]
+    for name, text in texts:
+        (tmp_path / name).write_text(text)
+    output, errors = run(*command, "--json", *(f"--file={tmp_path / name}" for name, _ in texts), code=3)
+    records = [json.loads(line) for line in output.splitlines()]
+    assert [(record["file"], record["prompt"]) for record in records] == [
+        (str(tmp_path / name), text) for name, text in texts if text.strip()
+    ]
+    assert "b: there is no word to continue from" in errors and "--help" not in errors
+    assert "there is no word to continue from" in run(command[0], "", code=3)[1]
+
+
+def test_a_line_above_a_limit_is_skipped(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text("O Romeo\n" + "good night " * 9 + "\nO Juliet\n")
+    second.write_text("But soft\n")
+    options = ["--json", "--max-document-tokens", "5"]
+    output, errors = run("predict", "--score", *options, f"--file={first}", f"--file={second}", code=3)
+    assert [json.loads(line)["text"] for line in output.splitlines()] == ["O Romeo", "O Juliet", "But soft"]
+    assert "first: line 2: " in errors
+    assert "first: line 2: " in run("predict", "--rank", "O", *options, f"--file={second}", f"--file={first}", code=3)[1]
 
 
 @pytest.mark.parametrize("options", [["predict"], ["predict", "--json"], ["tokenize"], ["tokenize", "--json"]])

@@ -2,6 +2,7 @@
 struct Facts {
   enum Value {
     case text(String)
+    case list([String])
     case integer(Int)
     case number(Float)
     case boolean(Bool)
@@ -42,6 +43,7 @@ extension Facts.Value {
   fileprivate var text: String {
     switch self {
     case .text(let value): return value
+    case .list(let values): return values.joined(separator: ", ")
     case .integer(let value): return String(value)
     case .number(let value): return value.description
     case .boolean(let value): return value ? "yes" : "no"
@@ -51,6 +53,7 @@ extension Facts.Value {
   fileprivate func write(to writer: inout JSONWriter) {
     switch self {
     case .text(let value): writer.string(value)
+    case .list(let values): writer.array { writer in for value in values { writer.string(value) } }
     case .integer(let value): writer.integer(value)
     case .number(let value): writer.number(value)
     case .boolean(let value): writer.boolean(value)

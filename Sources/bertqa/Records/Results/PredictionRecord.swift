@@ -2,9 +2,12 @@ import BertQACore
 
 /// The output of `bertqa predict` and `bertqa generate`. Names and meanings are those of the C API.
 enum PredictionRecord {
-  static func json(_ generation: Generation, prompt: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+  static func json(
+    _ generation: Generation, _ source: TextSource, prompt: UnsafeBufferPointer<UInt8>
+  ) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
+      source.writeMembers(to: &writer)
       writer.string("prompt", prompt)
       writer.string("text", generation.text)
       write(generation.words, to: &writer)
@@ -14,9 +17,12 @@ enum PredictionRecord {
     return writer.takeLine()
   }
 
-  static func json(_ prediction: Prediction, prompt: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+  static func json(
+    _ prediction: Prediction, _ source: TextSource, prompt: UnsafeBufferPointer<UInt8>
+  ) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
+      source.writeMembers(to: &writer)
       writer.string("prompt", prompt)
       writer.boolean("is_unknown", prediction.isUnknown)
       write(prediction.words, to: &writer)

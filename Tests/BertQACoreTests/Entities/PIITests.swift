@@ -144,7 +144,8 @@ import Testing
   @Test func versionsAreNoAddresses() throws {
     try expectNothing([
       "Version 1.2.6.3", "v 1.2.6.3", "upgrade to 8.8.4.1", "Changes since 5.2.4.3:", "release (6.0.3.1)",
-      "## 6.0.3.1 (May 18, 2020)", "5.2.4.3 (2020-05-18)", "= 1.2.6.3 =", "0.9.8.1", "1.2.6.3-rc1",
+      "## 6.0.3.1 (May 18, 2020)", "5.2.4.3 (2020-05-18)", "5.2.4.3 - 2020-05-18\n", "= 1.2.6.3 =", "0.9.8.1",
+      "1.2.6.3-rc1",
       "1.2.6.3+build",
       "Version 1.2.6.3 is out.\n1.2.6.2 had a fault, so had 1.2.6.1.", "firmware: 10.2.1.7",
       "libfoo 4.0.13.1-beta", "Section 4.1.2.3", "clause 3.1.2.6", "§ 4.1.2.3", "OID 2.5.29.14",
@@ -153,6 +154,9 @@ import Testing
     // Versions that packages have or must have.
     try expectNothing([
       "foo (>= 4.0.13.1)", "foo (<= 1.2.6.3-1)", "foo-bar>=5.2.4.3", "pkg==1.2.3.4", "foo2 (~> 1.2.3.4)",
+      "foo ~> 1.2.3.4", "      actionpack (= 7.0.8.4)\n", "libfoo (<< 2.3.4.5)", "baz (= 1.2.3.4-1)",
+      "Depends: libc6, libfoo (= 2.3.4.5) | bar", "bar (>= 2.3), libfoo (>> 2.3.4.5)",
+      "ipython==8.12.3.1", "pip==1.2.3.4", "zipp==1.2.3.4", "upgrade pip 1.2.3.4",
       "at 2:1.0.99.4-1", "=2:1.0.99.4-12",
       "foo 1.2.5.1-2ubuntu1", "1.2.5.1-2~bpo12", "1.2.5.1-3.el9", "1.2.5.1-1+b1", "1.2.5.1+dfsg-1",
       "1.2.5.1-2+deb12u1",
@@ -164,7 +168,14 @@ import Testing
       // What compares addresses and points at them.
       "INFO request >> 9.9.9.9 GET /", "reply << 9.9.9.9", "attacker == 9.9.9.9", "visitor != 9.9.9.9",
       "anyone >= 9.9.9.9", "anyone <= 9.9.9.9", "visitor (= 9.9.9.9)", "request (>> 9.9.9.9)",
-      "user ~> 9.9.9.9",
+      "The user ~> 9.9.9.9", "client ~> 9.9.9.9", "The visitor (= 9.9.9.9)", "The visitor (= 9.9.9.9-1)",
+      "Ann, visitor (= 9.9.9.9), left", "  visitor (= 9.9.9.9) left", "  client (= 9.9.9.9)",
+      "It depends: visitor (= 9.9.9.9)",
+      "ip==9.9.9.9", "userIP==9.9.9.9", "src-ip>=9.9.9.9", "ipv4==9.9.9.9", "release IPs 9.9.9.9",
+      // Logs.
+      "9.9.9.9 2024-01-03T10:11:12Z GET /account", "9.9.9.9,2024-01-03", "9.9.9.9: 2024-01-03 seen",
+      "[9.9.9.9] 2024-01-03 10:11:12 GET /", "9.9.9.9 2024-01-03\n", "9.9.9.9 - 2024-01-03 GET /",
+      "9.9.9.9 - 2024-01-03T10:11:12Z", "9.9.9.9 (2024-01-03 10:11) GET /", "9.9.9.9/2024",
       "(== 9.9.9.9)", "visitor (!= 9.9.9.9)", "host (>= 9.9.9.9)", "\n== 9.9.9.9 or", "#9.9.9.9",
       "# 9.9.9.9 Ann's",
       // Identifiers, names and ranges behind an address.

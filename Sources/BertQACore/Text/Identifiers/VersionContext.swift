@@ -20,9 +20,15 @@ struct VersionContext {
   /// Programs compare addresses by the others, too.
   private static let requirements: [StaticString] = ["<=", ">=", "~=", "~>"]
   private static let equalities: [StaticString] = ["==", "!="]
-  /// What stands in the words before addresses: `ip.src==192.0.2.1`, `update from 192.0.2.1`.
+  /// They end before a space. Only the names of packages stand before them in a list.
+  private static let listed: [StaticString] = [" ~>", " (=", " (<<", " (>>"]
+  private static let fields: [StaticString] = [
+    "depends:", "pre-depends:", "build-depends:", "recommends:", "suggests:", "conflicts:", "breaks:",
+    "replaces:",
+  ]
+  /// What stands in the words before addresses, apart from "IP": `client_addr==192.0.2.1`, `update from 192.0.2.1`.
   private static let addressWords: [StaticString] = [
-    "ip", "addr", "src", "source", "dst", "dest", "host", "from", "client", "server", "peer", "remote",
+    "addr", "src", "source", "dst", "dest", "host", "from", "client", "server", "peer", "remote",
     "gateway", "dns",
   ]
 
@@ -53,30 +59,66 @@ struct VersionContext {
   private func isToldByMarks(_ range: Range<Int>, _ numbers: [Int], _ text: TextBytes) -> Bool {
     // Addresses of 0.0.0.0/8 other than 0.0.0.0 are not hosts.
     if numbers[0] == 0, numbers != [0, 0, 0, 0] { return true }
-    return isRequired(range.lowerBound, text) || hasSuffix(at: range.upperBound, text)
+    return isRequired(range, text) || hasSuffix(at: range.upperBound, text)
       || hasEpoch(range, text) || isHeading(range, text)
   }
 
-  /// True behind the version that a package must have: `foo (>= 1.2.6.3)`, `foo>=1.2.6.3`, `foo==1.2.6.3`. Arrows and
-  /// signs between spaces stand before addresses, too.
-  private func isRequired(_ start: Int, _ text: TextBytes) -> Bool {
-    var end = start
-    if text[end - 1] == 0x20, text[end - 4] == UInt8(ascii: "(") { end -= 1 }
+  /// True behind the version that a package must have: `foo (>= 1.2.6.3)`, `foo>=1.2.6.3`, `foo==1.2.6.3`, and in a
+  /// list `foo ~> 1.2.6.3` and `foo (= 1.2.6.3)`. Arrows and signs between spaces stand before addresses, too.
+  private func isRequired(_ range: Range<Int>, _ text: TextBytes) -> Bool {
+    let isSpaced = text[range.lowerBound - 1] == 0x20
+    var end = range.lowerBound - (isSpaced ? 1 : 0)
     func hasSign(_ signs: [StaticString]) -> Bool { signs.contains { text.has($0, at: end - 2) } }
-    let isOrder = hasSign(Self.requirements)
-    guard isOrder || end == start && hasSign(Self.equalities) else { return false }
-    end -= 2
-    if isOrder, text.has(" (", at: end - 2) { end -= 2 } else if end + 2 < start { return false }
+    var sign: StaticString?
+    if hasSign(Self.requirements), text.has(" (", at: end - 4) {
+      end -= 4
+    } else if !isSpaced, hasSign(Self.requirements) || hasSign(Self.equalities) {
+      end -= 2
+    } else {
+      sign = Self.listed.first { text.has($0, at: end - $0.utf8CodeUnitCount) }
+      guard isSpaced, let sign else { return false }
+      end -= sign.utf8CodeUnitCount
+    }
     var begin = end
     while end - begin < 40, text.isWordByte(begin - 1) || [0x2B, 0x2D, 0x2E].contains(text[begin - 1]) {
       begin -= 1
     }
-    return (begin..<end).contains { TextBytes.isLetter(text[$0]) } && !hasAddressWord(begin..<end, text)
+    guard (begin..<end).contains(where: { TextBytes.isLetter(text[$0]) }), !hasAddressWord(begin..<end, text)
+    else { return false }
+    guard sign != nil else { return true }
+    if text[end + 1] == UInt8(ascii: "~") { return isListed(begin, text) }
+    let revision = revisionEnd(at: range.upperBound, text)
+    var next = (revision ?? range.upperBound) + 1
+    guard text[next - 1] == UInt8(ascii: ")") else { return false }
+    while text[next] == 0x20 { next += 1 }
+    guard next >= text.count || [0x0A, 0x0D, 0x2C, 0x7C].contains(text[next]) else { return false }
+    return isListed(begin, text, needsIndentation: revision == nil && text[end + 2] != UInt8(ascii: "<"))
   }
 
+  /// True for a name at the beginning of a line, behind the name of a field, and behind what another package must have.
+  private func isListed(_ name: Int, _ text: TextBytes, needsIndentation: Bool = false) -> Bool {
+    var start = name
+    while start > 0, name - start < 1000, text[start - 1] != 0x0A, text[start - 1] != 0x0D { start -= 1 }
+    func last(before end: Int) -> Int? { (start..<end).last { text[$0] != 0x20 && text[$0] != 0x09 } }
+    guard let mark = last(before: name) else { return name > start || !needsIndentation }
+    guard [0x2C, 0x3A, 0x7C].contains(text[mark]) else { return false }
+    if Self.fields.contains(where: { text.has($0, at: start) }) { return true }
+    guard let close = last(before: mark), text[close] == UInt8(ascii: ")"),
+      let open = (start..<close).last(where: { text[$0] == UInt8(ascii: "(") })
+    else { return false }
+    return "<=>~".utf8.contains(text[open + 1])
+  }
+
+  /// True for a name or word that tells of addresses. "IP" is a word of its own or ends one: `ip.src`, `userIP`,
+  /// `ipv4`, but not `ipython`, `pip`, `zipp`.
   // Not String.contains, with which the library would link the engine of regular expressions.
   private func hasAddressWord(_ range: Range<Int>, _ text: TextBytes) -> Bool {
-    range.contains { start in Self.addressWords.contains { text.has($0, at: start) } }
+    range.contains { start in
+      if Self.addressWords.contains(where: { text.has($0, at: start) }) { return true }
+      guard text.has("ip", at: start), !"pz".utf8.contains(text[start - 1] | 0x20) else { return false }
+      let next = "sv".utf8.contains(text[start + 2] | 0x20) ? start + 3 : start + 2
+      return !TextBytes.isLetter(text[next]) || text[next] & 0x20 == 0
+    }
   }
 
   /// True for a version of a Debian package with epoch and revision: `2:1.0.99.4-1`. At the beginning of a line or
@@ -128,7 +170,7 @@ struct VersionContext {
   }
 
   /// True on a line of its own with marks of a heading, or with a date after it: `## 1.2.6.3`,
-  /// `1.2.6.3 (2011-07-24)`.
+  /// `1.2.6.3 (2011-07-24)`, `1.2.6.3 - 2011-07-24`. Logs have an address and a date with other marks between.
   private func isHeading(_ range: Range<Int>, _ text: TextBytes) -> Bool {
     var end = range.upperBound
     while text[end] == 0x20, end - range.upperBound < 6 { end += 1 }
@@ -149,13 +191,19 @@ struct VersionContext {
       begin -= 1
     }
     if hasMark { return true }
-    end = range.upperBound
-    while [0x20, 0x28, 0x2F, 0x2D, 0x5D, 0x2C, 0x3A].contains(text[end]), end - range.upperBound < 6 {
+    let isInParentheses = text[end] == UInt8(ascii: "(")
+    guard isInParentheses || text.has(" - ", at: end - 1) else { return false }
+    end += isInParentheses ? 1 : 2
+    guard text.has("19", at: end) || text.has("20", at: end),
+      (end..<end + 4).allSatisfy({ text.isDigit($0) }), !text.isWordByte(end + 4)
+    else { return false }
+    // A month and a day.
+    while text.isDigit(end) || [0x2D, 0x2E, 0x2F].contains(text[end]) { end += 1 }
+    if isInParentheses {
+      guard text[end] == UInt8(ascii: ")") else { return false }
       end += 1
     }
-    // A year, or a day and a month.
-    let isYear =
-      text.isDigit(end + 3) && text.isDigit(end) && !text.isDigit(end + 4) && !text.isWordByte(end + 4)
-    return isYear && (text.has("19", at: end) || text.has("20", at: end)) && end > range.upperBound
+    while text[end] == 0x20 { end += 1 }
+    return end >= text.count || text[end] == 0x0A || text[end] == 0x0D
   }
 }

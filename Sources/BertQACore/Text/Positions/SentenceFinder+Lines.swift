@@ -22,6 +22,7 @@ extension SentenceFinder {
     {
       return true
     }
+    if line.isShort, next.isShort, line.endsWithTime, next.endsWithTime { return true }
     return line.time.map { $0 == next.time } == true || line.hasColumns(with: next)
   }
 }
@@ -64,6 +65,9 @@ extension SentenceFinder {
 
     var count: Int { end - start }
 
+    /// True for a line that is too short for a wrapped one, even in a narrow column.
+    var isShort: Bool { count < Self.wrapped / 2 }
+
     private var first: DecodedScalar { UTF8Codec.decode(text.bytes, at: min(start, text.count - 1)) }
 
     var isLowercase: Bool { TextBytes.isLetter(text[start]) && text[start] & 0x20 != 0 }
@@ -72,7 +76,7 @@ extension SentenceFinder {
 
     /// True for a line of plain text: no item, row, heading, rule, field of a form or quotation.
     var isProse: Bool {
-      quotes == 0 && !(isRule || isRow || isHeading || isBullet || isNumbered || hasKey || gaps.count > 1)
+      quotes == 0 && !(isRule || isRow || isHeading || isBullet || isNumbered || hasKey || gaps().count > 1)
     }
 
     /// Matches `-----`, `=====`, the `--` before a signature, an empty line of quoted mail, and the times of a subtitle.
@@ -107,11 +111,32 @@ extension SentenceFinder {
       guard text[next.start] == UInt8(ascii: "*") else { return false }
       let mark = text[next.start + 2]
       let low = max(0, start - SentenceFinder.reach)
-      let edge = (low...start).last { text.has("/*", at: $0) || text.has("*/", at: $0) }
-      if let edge, text[edge] == UInt8(ascii: "/"), text[edge - 1] <= 0x20 {
+      let edge = (low..<end).last { text.has("*/", at: $0) || opensComment(at: $0) }
+      if let edge, text[edge] == UInt8(ascii: "/"),
+        (edge..<start).allSatisfy({
+          text[$0] != 0x0A && text[$0] != 0x0D || text[behindSpace($0 + 1)] == UInt8(ascii: "*")
+            || text.has("\r\n", at: $0)
+        })
+      {
         return mark != UInt8(ascii: "@") && mark != UInt8(ascii: "-")
       }
       return text[start] == UInt8(ascii: "*") && count >= Self.wrapped && mark & 0x20 != 0
+    }
+
+    /// True for `/*` at the beginning of a line, before a space or another asterisk.
+    private func opensComment(at place: Int) -> Bool {
+      guard text.has("/*", at: place), text[place + 2] <= 0x20 || text[place + 2] == UInt8(ascii: "*") else {
+        return false
+      }
+      var begin = place
+      while place - begin < SentenceFinder.reach, Self.isSpace(text[begin - 1]) { begin -= 1 }
+      return begin == 0 || text[begin - 1] == 0x0A || text[begin - 1] == 0x0D
+    }
+
+    private func behindSpace(_ place: Int) -> Int {
+      var place = place
+      while Self.isSpace(text[place]) { place += 1 }
+      return place
     }
 
     /// Matches `1.`, `2.1.3.`, `II.`, `1)`, `a)`, `(a)`, `(iv)`.
@@ -162,36 +187,59 @@ extension SentenceFinder {
       return position < end && text[position] == UInt8(ascii: "=") && text[position + 1] != UInt8(ascii: "=")
     }
 
-    /// The place in the line of a time of day with two digits for the hours; -1 for one with seconds.
+    /// The place of the hour in the line of a time of day; -1 for one with seconds.
     var time: Int? {
-      for position in start..<min(end, start + 48)
-      where text[position] == UInt8(ascii: ":")
-        && [-2, -1, 1, 2].allSatisfy({ text.isDigit(position + $0) })
-      {
+      for position in start..<min(end, start + 48) {
+        guard let hour = hour(before: position) else { continue }
         if text[position + 3] == UInt8(ascii: ":"), text.isDigit(position + 4) { return -1 }
-        if position < start + 20 { return position - start }
+        if position < start + 20 { return hour - start }
       }
       return nil
     }
 
-    /// The places of words behind a tab or three spaces.
-    private var gaps: [Int] {
+    var endsWithTime: Bool { end - 3 > start && hour(before: end - 3) != nil }
+
+    /// The place of an hour with one or two digits before a colon and the two digits of minutes.
+    private func hour(before colon: Int) -> Int? {
+      guard text[colon] == UInt8(ascii: ":"), text.isDigit(colon - 1), !text.isDigit(colon + 3),
+        text.isDigit(colon + 1), text.isDigit(colon + 2)
+      else { return nil }
+      let hour = text.isDigit(colon - 2) ? colon - 2 : colon - 1
+      return text.isDigit(hour - 1) || hour < start ? nil : hour
+    }
+
+    /// The places of words behind a tab or three spaces; in short lines behind two, unless a sentence ends there.
+    private func gaps(inShort: Bool = false) -> [Int] {
       (start..<end).filter {
-        !Self.isSpace(text[$0]) && (text[$0 - 1] == 0x09 || text.has("   ", at: $0 - 3)) && $0 > start
+        !Self.isSpace(text[$0]) && $0 > start
+          && (text[$0 - 1] == 0x09 || text.has("   ", at: $0 - 3)
+            || inShort && text.has("  ", at: $0 - 2) && !".!?:".utf8.contains(text[$0 - 3]))
       }
     }
 
-    /// True if both lines have two gaps, or one each at a tab, before digits or at the same column. Justified text has
-    /// single gaps anywhere.
+    /// True for a number, perhaps behind a sign and a currency.
+    private func isAmount(at place: Int) -> Bool {
+      var place = place
+      for _ in 0..<3 {
+        place += "+- ".utf8.contains(text[place]) ? 1 : text.currencySize(at: place)
+        // A minus.
+        if text[place] == 0xE2, text[place + 1] == 0x88, text[place + 2] == 0x92 { place += 3 }
+      }
+      return text.isDigit(place)
+    }
+
+    /// True if both lines have two gaps, or one each at a tab, before amounts, at the same column or in short lines.
+    /// Justified text has single gaps anywhere.
     func hasColumns(with next: Line) -> Bool {
-      let (gaps, others) = (gaps, next.gaps)
+      let areShort = isShort && next.isShort
+      let (gaps, others) = (gaps(inShort: areShort), next.gaps(inShort: areShort))
       func column(_ gap: Int, _ line: Line) -> Int {
         (line.begin..<gap).reduce(0) { $0 + (text[$1] & 0xC0 == 0x80 ? 0 : 1) }
       }
-      return min(gaps.count, others.count) > 1
+      return min(gaps.count, others.count) > (areShort ? 0 : 1)
         || gaps.contains { gap in
           others.contains {
-            text[gap - 1] == 0x09 && text[$0 - 1] == 0x09 || text.isDigit(gap) && text.isDigit($0)
+            text[gap - 1] == 0x09 && text[$0 - 1] == 0x09 || isAmount(at: gap) && isAmount(at: $0)
               || column(gap, self) == column($0, next)
           }
         }

@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from conftest import PREFIX, ROOT, clean_environment
-from installation import ENVIRONMENT, PROJECT, VERSION, files, run
-from samples import ANSWER, FOX, WHO
+from installation import ENVIRONMENT, PROJECT, files, run
+from samples import ANSWER, FOX, VERSION, WHO
 
 
 @pytest.fixture(scope="module", autouse=True)

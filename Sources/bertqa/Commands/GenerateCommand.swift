@@ -67,7 +67,8 @@ struct GenerateCommand: Command {
       limits.limit(&options.call)
       let result = try generate(
         context, source, prompt.content, options, printsWords: !printsJSON, to: output)
-      output.write(printsJSON ? PredictionRecord.json(result, source, prompt: prompt.content) : Array("\n".utf8))
+      output.write(
+        printsJSON ? PredictionRecord.json(result, source, prompt: prompt.content) : Array("\n".utf8))
       try output.flush()
     }
   }

@@ -138,7 +138,10 @@ def test_a_line_above_a_limit_is_skipped(tmp_path):
     output, errors = run("predict", "--score", *options, f"--file={first}", f"--file={second}", code=3)
     assert [json.loads(line)["text"] for line in output.splitlines()] == ["O Romeo", "O Juliet", "But soft"]
     assert "first: line 2: " in errors
-    assert "first: line 2: " in run("predict", "--rank", "O", *options, f"--file={second}", f"--file={first}", code=3)[1]
+    assert (
+        "first: line 2: "
+        in run("predict", "--rank", "O", *options, f"--file={second}", f"--file={first}", code=3)[1]
+    )
 
 
 @pytest.mark.parametrize("options", [["predict"], ["predict", "--json"], ["tokenize"], ["tokenize", "--json"]])

@@ -41,9 +41,10 @@ extension LinearHead {
 
   private static func numbers(of tensor: TensorView, count: Int) throws(BertQAError) -> [Float] {
     var numbers = try [Float](repeating: 0, count: count, nil)
-    try numbers.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
-      if let base = buffer.baseAddress { try tensor.copyFiniteFloats(rows: 0..<tensor.rowCount, to: base) }
+    numbers.withUnsafeMutableBufferPointer { buffer in
+      if let base = buffer.baseAddress { tensor.copyFloats(rows: 0..<tensor.rowCount, to: base) }
     }
+    try tensor.checkFinite(numbers)
     return numbers
   }
 

@@ -33,12 +33,9 @@ extension TensorView {
     }
   }
 
-  /// Writes rows as `copyFloats` does. Throws if an element is not finite.
-  func copyFiniteFloats(
-    rows: Range<Int>, to output: UnsafeMutablePointer<Float>
-  ) throws(BertQAError) {
-    copyFloats(rows: rows, to: output)
-    for value in UnsafeBufferPointer(start: output, count: rows.count * rowWidth) where !value.isFinite {
+  /// Throws if one of the tensor's elements is not finite.
+  func checkFinite(_ values: some Sequence<Float>) throws(BertQAError) {
+    for value in values where !value.isFinite {
       throw BertQAError(
         .invalidModel, "\(file): tensor \(quoted(name)) has \(value), expected finite numbers")
     }

@@ -87,7 +87,8 @@ extension WordCountModel {
     let result = try GrowableBuffer<Float>(repeating: 0, count: labels * features)
     for label in 0..<labels {
       try monitor?.check()
-      try matrix.copyFiniteFloats(rows: label..<label + 1, to: row.base)
+      matrix.copyFloats(rows: label..<label + 1, to: row.base)
+      try matrix.checkFinite(row.elements)
       for feature in 0..<features { result[feature * labels + label] = row[feature] }
     }
     return result
@@ -95,7 +96,8 @@ extension WordCountModel {
 
   private static func floats(of vector: TensorView) throws(BertQAError) -> GrowableBuffer<Float> {
     let result = try GrowableBuffer<Float>(repeating: 0, count: vector.rowCount)
-    try vector.copyFiniteFloats(rows: 0..<vector.rowCount, to: result.base)
+    vector.copyFloats(rows: 0..<vector.rowCount, to: result.base)
+    try vector.checkFinite(result.elements)
     return result
   }
 }

@@ -33,7 +33,7 @@ honest: the same with chances that were fitted to the other half of all rows eac
 
 
 def calibrate(directory, sets, options, tools) -> Calibrated:
-    """What the model in `directory` has to say in its config.json, which does not change.
+    """Returns what the config.json of the model in `directory` should have; `write_found` writes it.
 
     sets: [(name, questions)]. options: the program's (`add_options`). tools: the modules
     bertqa, accuracy and long_documents.

@@ -95,6 +95,8 @@ class Follower:
     def halted(self):
         """What happens meanwhile happens between two looks of the run."""
         self.process.send_signal(signal.SIGSTOP)
+        # Its threads run on for a moment.
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
         yield
         self.process.send_signal(signal.SIGCONT)
 

@@ -418,10 +418,9 @@ def test_a_copy_that_is_made_while_the_run_catches_up(follower):
     follower.append(count)
     follower.up()
     wait_for(lambda: follower.output.stat().st_size > 1000)
-    follower.process.send_signal(signal.SIGSTOP)
-    follower.shift()
-    shutil.copy2(follower.log, f"{follower.log}.1")
-    follower.process.send_signal(signal.SIGCONT)
+    with follower.halted():
+        follower.shift()
+        shutil.copy2(follower.log, f"{follower.log}.1")
     follower.has(range(count + 1))
     os.truncate(follower.log, 0)
     follower.append(count + 1)

@@ -101,9 +101,12 @@ final class IndexRun {
     writer.begin(path, status, settings: settings)
     do throws(ToolError) {
       let file = try Input(path: path)
+      var hash: Int64?
       if known?.status != status {
-        let hasSize = known?.hash != nil && known?.status.size == status.size
-        isSame = hasSize ? try Self.hash(of: file, path, status) == known?.hash : false
+        if known?.hash != nil, known?.status.size == status.size {
+          hash = try Self.hash(of: file, path, status)
+        }
+        isSame = hash != nil && hash == known?.hash
       }
       // Only of this file's bytes with these options.
       let read = isSame && isKnown && known?.hash != nil ? known : nil
@@ -123,13 +126,14 @@ final class IndexRun {
         problems.removeLast(problems.count - listed)
         problemCount = count
       }
-      let hash = try Self.hash(of: file, path, status)
+      let newHash: Int64
+      if let hash { newHash = hash } else { newHash = try Self.hash(of: file, path, status) }
       try self.read(source, path, to: writer)
       if isSame, known?.hasDocuments == true, writer.hasNoDocument, problemCount > count {
         throw ToolError(.input, "no record was read")
       }
       if reading.isMarkdownWithMarks(source) { hasMarkdownWithMarks = true }
-      try writer.endFile(hash: hash, problems: problemCount - count)
+      try writer.endFile(hash: newHash, problems: problemCount - count)
       if known == nil { summary.added += 1 } else { summary.changed += 1 }
     } catch {
       guard error.code != .resources, !writer.hasFailed else { throw error }

@@ -55,9 +55,13 @@ def run(*arguments, code=0, input=b"", **options):
     return result.stdout.decode(), errors
 
 
+def run_records(*arguments, **options):
+    """Returns the JSON lines of the output."""
+    return [json.loads(line) for line in run(*arguments, **options)[0].splitlines()]
+
+
 def run_json(*arguments, **options):
-    lines = run(*arguments, "--json", **options)[0].splitlines()
-    return [json.loads(line) for line in lines]
+    return run_records(*arguments, "--json", **options)
 
 
 def run_on_terminal(*arguments, columns=80, terminal_error=False, code=0, **variables):

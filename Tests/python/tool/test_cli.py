@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from cli import APOLLO, COMMANDS, FOX, HIGHLIGHT, environment, run, run_json, run_on_terminal
+from cli import APOLLO, COMMANDS, FOX, HIGHLIGHT, environment, run, run_json, run_on_terminal, run_records
 from conftest import ROOT, TOOL
 from samples import TINY, VERSION, WHO
 
@@ -91,7 +91,7 @@ def test_manual_page_names_the_members_of_json(tmp_path):
     ]:  # fmt: skip
         assert members(run_json(*command)) <= known, command
     for command in ["embed", "a"], ["embed", "--lines", "-f", FOX], ["embed", "--tokens", "a"]:
-        assert members([json.loads(line) for line in run(*command)[0].splitlines()]) <= known, command
+        assert members(run_records(*command)) <= known, command
     stats, report = tmp_path / "stats", tmp_path / "report"
     run(
         "filter",

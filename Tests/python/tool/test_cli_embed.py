@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import bertqa
-from cli import FOX, environment, run
+from cli import FOX, environment, run, run_records
 from conftest import FIXTURES, TOOL
 
 MODEL = FIXTURES / "tiny-bert-embedder"
@@ -44,14 +44,14 @@ def test_files_and_standard_input(tmp_path, expected):
     texts = [FOX.read_text(), "the dog", "a king"]
     assert [record["embedding"] for record in records] == [pytest.approx(list(expected.embed(t))) for t in texts]
     assert run(*EMBED, input=b"a king")[0] == run(*EMBED, "-", input=b"a king")[0]
-    [record] = [json.loads(line) for line in run(*EMBED, "a", "king")[0].splitlines()]
+    [record] = run_records(*EMBED, "a", "king")
     assert record["file"] is None and record["embedding"] == pytest.approx(list(expected.embed("a king")))
 
 
 def test_lines_in_every_format(expected):
     text = "\n".join(TEXTS).encode()
     vectors = numpy.asarray(expected.embed(TEXTS))
-    records = [json.loads(line) for line in run(*EMBED, "--lines", input=text)[0].splitlines()]
+    records = run_records(*EMBED, "--lines", input=text)
     assert [(record["file"], record["line"]) for record in records] == [("-", 1), ("-", 2), ("-", 3), ("-", 4)]
     # Printed numbers read back as the same floats.
     assert numpy.array([record["embedding"] for record in records], dtype="f4").tobytes() == vectors.tobytes()
@@ -105,7 +105,7 @@ def test_what_cannot_be(tmp_path):
 
 
 def test_default_model(tmp_path):
-    [record] = [json.loads(line) for line in run("embed", "Where is the key?")[0].splitlines()]
+    [record] = run_records("embed", "Where is the key?")
     vector = numpy.array(record["embedding"])
     assert vector.shape == (384,) and abs(numpy.linalg.norm(vector) - 1) < 1e-5
     texts = b"Where is the key?\nI cannot find what opens the door.\nThe soup was cold."
@@ -174,7 +174,7 @@ def test_info(tmp_path):
 
 def test_tokens(tmp_path):
     """One object per text, with its tokens and their vectors; other formats are for vectors of texts."""
-    [record] = [json.loads(line) for line in run(*EMBED, "--tokens", "the dog")[0].splitlines()]
+    [record] = run_records(*EMBED, "--tokens", "the dog")
     assert record["tokens"] == ["[CLS]", "the", "dog", "[SEP]"]
     assert [len(vector) for vector in record["embeddings"]] == [16] * 4
     assert (
@@ -189,9 +189,7 @@ def test_tokens(tmp_path):
     (colbert / "config.json").write_text(json.dumps(config))
     metadata = {"query_token_id": "king", "doc_token_id": "dog", "query_maxlen": 9, "doc_maxlen": 30, "dim": 8}
     (colbert / "artifact.metadata").write_text(json.dumps(metadata))
-    [query] = [
-        json.loads(line) for line in run("embed", "-m", colbert, "--prompt-name", "query", "a")[0].splitlines()
-    ]
+    [query] = run_records("embed", "-m", colbert, "--prompt-name", "query", "a")
     assert query["tokens"] == ["[CLS]", "king", "a", "[SEP]", *["[MASK]"] * 5] and len(query["embeddings"][8]) == 8
     info = json.loads(run("info", "--json", "-m", colbert)[0])
     assert (info["output"], info["query_length"], info["document_length"]) == ("token vectors", 9, 30)

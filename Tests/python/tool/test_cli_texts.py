@@ -10,7 +10,7 @@ import tarfile
 
 import pytest
 
-from cli import FOX, environment, run, run_json
+from cli import FOX, environment, run, run_json, run_records
 from conftest import TOOL
 from samples import TINY, WHO
 
@@ -159,10 +159,6 @@ def test_the_library_tells_of_them_too(tmp_path):
         bertqa.Context(tmp_path, tokenizer_only=True)
 
 
-def records(*arguments, **options):
-    return [json.loads(line) for line in run(*arguments, **options)[0].splitlines()]
-
-
 @pytest.mark.parametrize("command", [
     ["classify", "--json", "-k", "9", "-m", TINY.with_name("tiny-modernbert-classifier")],
     ["embed", "-m", TINY.with_name("tiny-modernbert-embedder")],
@@ -171,10 +167,10 @@ def records(*arguments, **options):
 ], ids=lambda command: command[0])  # fmt: skip
 def test_marks_and_line_ends_of_a_file_are_no_text(command):
     """Models of bytes and of characters would read them as words."""
-    expected = records(*command, "abc fox king")
+    expected = run_records(*command, "abc fox king")
     for mark in (b"", b"\xef\xbb\xbf"):
         for end in (b"", b"\n", b"\r\n"):
-            assert records(*command, "--file", "-", input=mark + b"abc fox king" + end) == [
+            assert run_records(*command, "--file", "-", input=mark + b"abc fox king" + end) == [
                 {**record, "file": "-"} for record in expected
             ]
 
@@ -188,7 +184,7 @@ def test_lines_with_other_ends(command):
     lines = [b"abc", b"the fox", b"", b"a king"]
     if "embed" not in command:
         lines.remove(b"")
-    expected = records(*command, "--file", "-", input=b"\n".join(lines) + b"\n")
+    expected = run_records(*command, "--file", "-", input=b"\n".join(lines) + b"\n")
     assert len(expected) == len(lines)
     text = b"\xef\xbb\xbf" + b"\r\n".join(lines) + b"\r\n"
-    assert records(*command, "--file", "-", input=text) == expected
+    assert run_records(*command, "--file", "-", input=text) == expected

@@ -43,7 +43,7 @@ class Run:
         cancel = self._options.get("cancel")
         if cancel is not None and cancel():
             raise Cancelled("cancelled by the caller's hook")
-        if self.options().get("timeout") == 0:
+        if self._deadline is not None and time.monotonic() >= self._deadline:
             raise DeadlineExceeded("the call's deadline has passed")
 
     def begin(self, count: int) -> None:

@@ -161,11 +161,11 @@ struct VersionContext {
   private func hasSuffix(at end: Int, _ text: TextBytes) -> Bool {
     let end = revisionEnd(at: end, text) ?? end
     return Self.suffixes.contains {
+      guard text.has($0, at: end) else { return false }
       var next = end + $0.utf8CodeUnitCount
       while text.isDigit(next) { next += 1 }
       // Debian's updates: `+deb12u1`.
-      return text.has($0, at: end)
-        && (!TextBytes.isLetter(text[next]) || text.isDigit(next - 1) && text.has("u", at: next))
+      return !TextBytes.isLetter(text[next]) || text.isDigit(next - 1) && text.has("u", at: next)
     }
   }
 

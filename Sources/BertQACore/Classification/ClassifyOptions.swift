@@ -36,6 +36,7 @@ extension ClassifyOptions {
   /// Rejects values that no model can use. The names are those of the C ABI.
   func validate(for problemType: ProblemType) throws(BertQAError) {
     try BertQAError.check("min_probability", minProbability, (0...1).contains(minProbability), "0 to 1")
+    try ObjectReader.checkLabels(labels)
     guard !labels.isEmpty || !allowsSeveralLabels && hypothesisTemplate == Self().hypothesisTemplate else {
       throw BertQAError(
         .invalidArgument, argument: allowsSeveralLabels ? "multi_label" : "hypothesis_template",

@@ -7,9 +7,7 @@ extension Context {
   ) throws(BertQAError) -> Tokens {
     try TextLimit.check(text, "text")
     guard let tokenizer = engine.tokenizer else {
-      throw BertQAError(
-        .wrongModel,
-        "\(info.directory) has the architecture \(info.architecture), which reads words, not tokens")
+      throw Architecture.readsWords(info.architecture, in: info.directory)
     }
     let monitor = CallMonitor(call)
     try monitor.check()

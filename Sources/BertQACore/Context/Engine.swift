@@ -40,6 +40,7 @@ struct LoadedEngine {
     _ directory: ModelDirectory, path: String? = nil
   ) throws(BertQAError) -> LoadedEngine {
     let encoder = try directory.ofEncoder()
+    try Architecture.checkReadsTokens(encoder)
     let files: TokenizerFiles
     if let own = try directory.ofStaticModel() {
       files = try TokenizerFiles(tokenizerJSONAlone: own)

@@ -54,15 +54,13 @@ struct PromptedRecognizer: EntityFinder {
         .invalidArgument, argument: "labels",
         "is empty, but this model finds what labels name: pass at least one")
     }
+    try ObjectReader.checkLabels(options.labels)
     var prompt = Prompt(
       labels: [], template: tokenizer.template,
       rules: SpanSelection.Rules(thresholds: [], isNested: options.isNested))
     var seen: Set<ExactString> = []
     for (index, label) in options.labels.enumerated() where seen.insert(ExactString(label)).inserted {
       try monitor.check()
-      guard !label.unicodeScalars.allSatisfy({ CharacterClass.isWhiteSpace($0.value) }) else {
-        throw BertQAError(.invalidArgument, argument: "labels", "has a label without a word at \(index)")
-      }
       let tokens = try withBytes(of: label) { bytes throws(BertQAError) in
         try tokenizer.tokens(of: bytes, nil)
       }

@@ -192,4 +192,12 @@ extension ObjectReader {
     !bytes.contains(0)
       && String(decoding: bytes, as: UTF8.self).unicodeScalars.contains { !$0.properties.isWhitespace }
   }
+
+  /// Throws if one of the labels that a caller passes is none.
+  static func checkLabels(_ labels: [String]) throws(BertQAError) {
+    for (index, label) in labels.enumerated() where !isLabel(label.utf8) {
+      throw BertQAError(
+        .invalidArgument, argument: "labels", "has a label that is blank or contains a NUL at \(index)")
+    }
+  }
 }

@@ -90,6 +90,25 @@ extension HeadKind {
   }
 }
 
+// MARK: - Models without a tokenizer
+
+extension Architecture {
+  /// The error for a call that needs tokens, on a model that reads words.
+  static func readsWords(_ name: String, in directory: String) -> BertQAError {
+    BertQAError(
+      .wrongModel, "\(directory) has the architecture \(name), which reads words, not tokens")
+  }
+
+  /// Throws if `config.json` names a model that reads words.
+  static func checkReadsTokens(_ directory: ModelDirectory) throws(BertQAError) {
+    guard directory.exists("config.json") else { return }
+    let names = names(in: try directory.object(in: "config.json"))
+    for model in [wordCountClassifier, lstmLanguageModel, gruLanguageModel] where names.contains(model.name) {
+      throw readsWords(model.name, in: directory.name)
+    }
+  }
+}
+
 // MARK: - Reading
 
 extension Architecture {

@@ -28,7 +28,7 @@ struct ClassifyCommand: Command {
       OptionSection(CallLimits.title, CallLimits.rows("a text")),
     ],
     notes: [
-      "With several files, each line begins with the file and a tab. Contributions are lines with weight, "
+      TextSource.columnNote + " Contributions are lines with weight, "
         + "word, and range of bytes of the text that was read. For a regression model the predicted value replaces the "
         + "probability. If no label reaches --min-probability, the line is 'none' and the "
         + "probability of the best label."
@@ -86,7 +86,7 @@ struct ClassifyCommand: Command {
       if printsJSON {
         output.write(record.json(topK: topK))
       } else {
-        output.write(record.lines(topK: topK ?? 1, showsFile: sources.count > 1))
+        output.write(record.lines(topK: topK ?? 1))
         if let complaint = record.complaint { report(complaint) }
       }
       try output.flush()

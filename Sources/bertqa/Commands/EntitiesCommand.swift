@@ -26,7 +26,7 @@ struct EntitiesCommand: Command {
       OptionSection(CallLimits.title, CallLimits.rows("a text")),
     ],
     notes: [
-      "With several files, each line begins with the file and a tab. With --redact, --mask, --hash and --pseudonym a text is printed "
+      TextSource.columnNote + " With --redact, --mask, --hash and --pseudonym a text is printed "
         + "unchanged, in its encoding, except for the replacements; a text that is not valid in --encoding is left out."
     ],
     exitCodes:
@@ -92,7 +92,7 @@ struct EntitiesCommand: Command {
       textCount += 1
       hasFound = hasFound || record.redacted != nil || !record.list.entities.isEmpty
       output.write(
-        printsJSON ? record.json() : record.lines(showsFile: sources.count > 1, encoding: text.encoding))
+        printsJSON ? record.json() : record.lines(encoding: text.encoding))
       try output.flush()
     }
     if let report { try FileWriting.replace(report.string, with: counts.report(textCount: textCount)) }

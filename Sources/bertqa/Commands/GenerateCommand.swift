@@ -6,7 +6,7 @@ struct GenerateCommand: Command {
   static let summary = "continue a text"
 
   static let table = CommandTable(
-    usages: ["[OPTION]... [TEXT]..."],
+    usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE..."],
     operands: .texts,
     description: [
       "Continue a text with a recurrent language model. Each word of the continuation is printed as soon as it is "
@@ -34,6 +34,7 @@ struct GenerateCommand: Command {
         ] + ModelChoice.runRows),
       OptionSection(CallLimits.title, CallLimits.rows("a text and its continuation")),
     ],
+    notes: [TextSource.columnNote],
     exitCodes:
       "0 done; 2 wrong usage; 3 a file or the model cannot be read or is invalid, or a text has no word to continue "
       + "from; 4 out of memory, the output cannot be written, or a defect in the program",
@@ -83,7 +84,7 @@ struct GenerateCommand: Command {
     var isFirst = true
     if printsWords {
       options.onWord = { word in
-        if !isFirst { output.write(context.sequenceInfo?.separator ?? "") }
+        output.write(isFirst ? source.column : Array((context.sequenceInfo?.separator ?? "").utf8))
         isFirst = false
         output.write(PlainText.word(word.bytes))
         do throws(ToolError) {
@@ -100,6 +101,7 @@ struct GenerateCommand: Command {
         try context.generate(prompt: prompt, options: options)
       }
       if let failure { throw failure }
+      if printsWords, isFirst { output.write(source.column) }
       return result
     } catch {
       // The words printed so far stay, on a line of their own.

@@ -7,7 +7,8 @@ struct PredictCommand: Command {
 
   static let table = CommandTable(
     usages: [
-      "[OPTION]... [TEXT]...", "--score [OPTION]... [TEXT]...", "--rank [OPTION]... TEXT... [--file FILE]...",
+      "[OPTION]... [TEXT]...", "[OPTION]... --file FILE...", "--score [OPTION]... [TEXT]...",
+      "--rank [OPTION]... TEXT... [--file FILE]...",
     ],
     operands: .texts,
     description: [
@@ -41,7 +42,7 @@ struct PredictCommand: Command {
         CallLimits.title, CallLimits.rows("a text; with --score a line; with --rank all lines")),
     ],
     notes: [
-      "Columns are separated by tabs. White space and control characters inside a column are printed as one space; "
+      "Columns are separated by tabs. \(TextSource.columnNote) White space and control characters inside a column are printed as one space; "
         + "--json keeps them."
     ],
     exitCodes:
@@ -103,7 +104,7 @@ struct PredictCommand: Command {
         output.write(PredictionRecord.json(prediction, source, prompt: prompt.content))
       } else {
         for word in prediction.words {
-          output.write("\(decimal(Double(word.probability), digits: 4))\t")
+          output.write(source.column + "\(decimal(Double(word.probability), digits: 4))\t".utf8)
           output.write(PlainText.word(word.bytes))
           output.write("\n")
           try output.flushIfLarge()

@@ -5,7 +5,7 @@ enum TokenizeCommand: Command {
   static let summary = "split a text into the tokens of a model's vocabulary"
 
   static let table = CommandTable(
-    usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE"],
+    usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE..."],
     operands: .texts,
     description: [
       "Print the tokens of a text as the model reads them, one per line: id, token, and the token's range of bytes in the "
@@ -24,6 +24,7 @@ enum TokenizeCommand: Command {
         ]),
       OptionSection(CallLimits.title, CallLimits.rows("a text")),
     ],
+    notes: [TextSource.columnNote],
     exitCodes:
       "0 done; 2 wrong usage; 3 the text or model cannot be read or is invalid; 4 out of memory, the output "
       + "cannot be written, or a defect in the program",
@@ -57,21 +58,23 @@ enum TokenizeCommand: Command {
         writeJSON(tokens, of: source, context, to: output)
       } else if arguments.has(.ids) {
         for id in tokens.ids {
-          output.write("\(id)\n")
+          output.write(source.column + "\(id)\n".utf8)
           try output.flushIfLarge()
         }
       } else {
-        try writeLines(tokens, context, to: output)
+        try writeLines(tokens, of: source, context, to: output)
       }
       try output.flush()
     }
   }
 
   private static func writeLines(
-    _ tokens: Tokens, _ context: Context, to output: Output
+    _ tokens: Tokens, of source: TextSource, _ context: Context, to output: Output
   ) throws(ToolError) {
+    let column = source.column
     var line: [UInt8] = []
     for (index, id) in tokens.ids.enumerated() {
+      line += column
       line.append(contentsOf: "\(id)\t".utf8)
       if let piece = context.vocabularyPiece(id: id) { PlainText.append(piece, to: &line) }
       line.append(contentsOf: "\t\(tokens.starts[index])\t\(tokens.ends[index])\n".utf8)

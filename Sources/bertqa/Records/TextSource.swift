@@ -10,6 +10,8 @@ struct TextSource {
   private(set) var reading = InputText.Reading()
   /// True if the text of a page, mail or Markdown is read, false if every file is read as it is.
   private var isDocument = false
+  /// True if the command reads several files.
+  private var isOneOfSeveral = false
 
   init(file: ArgumentText, _ reading: InputText.Reading, isDocument: Bool = false) {
     self.file = file
@@ -52,7 +54,11 @@ struct TextSource {
   ) -> [TextSource] {
     let files = arguments.options.filter { $0.option == .file }.compactMap(\.text)
     if areDocuments { MarkdownDocument.tellIfUnsupported(for: files) }
-    return files.map { TextSource(file: $0, reading, isDocument: areDocuments) }
+    return files.map { file in
+      var source = TextSource(file: file, reading, isDocument: areDocuments)
+      source.isOneOfSeveral = files.count > 1
+      return source
+    }
   }
 
   static let row = OptionRow(
@@ -121,7 +127,18 @@ struct TextSource {
     }
   }
 
-  /// The name in columns and messages.
+  /// In help texts: what `column` is.
+  static let columnNote = "With several files, each line begins with the file and a tab."
+
+  /// The beginning of an output line: the file and a tab if the command reads several files, else nothing.
+  var column: [UInt8] {
+    guard isOneOfSeveral, let file else { return [] }
+    var column: [UInt8] = []
+    PlainText.append(file.bytes, to: &column)
+    return column + "\t".utf8
+  }
+
+  /// The name in messages.
   var shown: String {
     let name = file?.string ?? "text"
     return line.map { "\(name): line \($0)" } ?? name

@@ -167,7 +167,7 @@ private struct PromptedTexts: Decodable {
     let results = try context.entities(of: expected.texts, options: twice)
     for (result, list) in pairs(results, expected.flat) { expectEqual(result.entities, list) }
     for (labels, part) in [
-      ([String](), "labels is empty"), (["person", " "], "a label without a word at 1"),
+      ([String](), "labels is empty"), (["person", " "], "a label that is blank or contains a NUL at 1"),
       ((0..<900).map { "kind \($0)" }, "labels have"),
     ] {
       var options = options

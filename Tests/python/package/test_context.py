@@ -76,6 +76,9 @@ def test_tokenizer_only(tmp_path):
         ):  # fmt: skip
             with pytest.raises(bertqa.WrongModel, match="tokenizer_only"):
                 call()
+    for name in "topics-words", "shakespeare-lstm":
+        with pytest.raises(bertqa.WrongModel, match="reads words, not tokens"):
+            bertqa.Context(name, tokenizer_only=True)
 
 
 def test_quantize(tiny, tmp_path):

@@ -75,6 +75,7 @@ def test_what_is_wrong(context):
         ({"labels": LABELS, "hypothesis_template": "no place"}, "{} 0 times"),
         ({"labels": LABELS, "hypothesis_template": "{} {}"}, "{} 2 times"),
         ({"labels": ["dog", ""]}, "is empty"),
+        ({"labels": ["dog", " \n"]}, "blank or contains a NUL at 1"),
     ]:
         with pytest.raises(bertqa.InvalidArgument, match=message):
             context.classify(TEXT, **options)

@@ -73,7 +73,8 @@ def test_score(tmp_path):
     [record] = run_json("predict", "--score", "O", "Romeo")
     assert (record["file"], record["text"], record["word_count"]) == (None, "O Romeo", 1) and "line" not in record
     # A file that cannot be read does not keep the others from being scored.
-    assert run("predict", "--score", "-f", tmp_path / "missing", "-f", file, code=3)[0] == output
+    named = "".join(f"{file}\t{line}\n" for line in output.splitlines())
+    assert run("predict", "--score", "-f", tmp_path / "missing", "-f", file, code=3)[0] == named
 
 
 def test_rank(tmp_path):
@@ -154,7 +155,8 @@ def test_texts_before_a_failure_are_printed(tmp_path, options):
     else:
         options = [*options, "--max-document-tokens=2"]
         second.write_text("one two three")
-    alone = run(*options, "-f", first)[0]
+    column = "" if "--json" in options else f"{first}\t"
+    alone = "".join(f"{column}{line}\n" for line in run(*options, "-f", first)[0].splitlines())
     assert alone and run(*options, "-f", first, "-f", second, code=None)[0] == alone
 
 

@@ -160,6 +160,23 @@ def test_the_library_tells_of_them_too(tmp_path):
 
 
 @pytest.mark.parametrize("command", [
+    ["classify"], ["entities"], ["generate", "--max-words", "3"], ["predict", "-k", "3"], ["predict", "--score"],
+    ["predict", "--rank", "O"], ["tokenize"], ["tokenize", "--ids"],
+], ids=" ".join)  # fmt: skip
+def test_lines_begin_with_the_file_if_there_are_several(command, tmp_path):
+    texts = {"a": "The government won the election in Paris.\n", "b": "Arsenal won the match in London.\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    files = [tmp_path / name for name in texts]
+    alone = [f"{file}\t{line}" for file in files for line in run(*command, "-f", file)[0].splitlines()]
+    assert len(alone) >= len(files)
+    together = run(*command, *(f"--file={file}" for file in files))[0].splitlines()
+    if "--rank" in command:
+        alone, together = sorted(alone), sorted(together)
+    assert together == alone
+
+
+@pytest.mark.parametrize("command", [
     ["classify", "--json", "-k", "9", "-m", TINY.with_name("tiny-modernbert-classifier")],
     ["embed", "-m", TINY.with_name("tiny-modernbert-embedder")],
     ["predict", "--json", "-m", TINY.with_name("tiny-lstm-characters")],

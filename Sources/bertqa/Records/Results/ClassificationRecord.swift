@@ -11,13 +11,10 @@ struct ClassificationRecord {
   }
 
   /// Returns one line for each label and each contribution. Tabs separate the columns.
-  func lines(topK: Int, showsFile: Bool) -> [UInt8] {
+  func lines(topK: Int) -> [UInt8] {
     var output: [UInt8] = []
     func append(_ columns: [String]) {
-      if showsFile {
-        PlainText.append(source.shown.utf8, to: &output)
-        output.append(UInt8(ascii: "\t"))
-      }
+      output += source.column
       for (index, column) in columns.enumerated() {
         if index > 0 { output.append(UInt8(ascii: "\t")) }
         PlainText.append(column.utf8, to: &output)

@@ -11,7 +11,7 @@ struct EntityRecord {
   /// Returns a line for each entity, with tabs between columns, or the redacted text, which ends as the text
   /// does.
   /// - Parameter encoding: the encoding of the text; nil for UTF-8.
-  func lines(showsFile: Bool, encoding: TextEncoding?) -> [UInt8] {
+  func lines(encoding: TextEncoding?) -> [UInt8] {
     if let redacted {
       if let encoding {
         return TextEncoder(encoding).encode((encoding.hasMark ? Array("\u{FEFF}".utf8) : []) + redacted)
@@ -21,10 +21,7 @@ struct EntityRecord {
     }
     var output: [UInt8] = []
     for entity in list.entities {
-      if showsFile {
-        PlainText.append(source.shown.utf8, to: &output)
-        output.append(UInt8(ascii: "\t"))
-      }
+      output += source.column
       PlainText.append(text[entity.bytes.start..<entity.bytes.end], to: &output)
       output += "\t\(PlainText.of(entity.label))\t\(decimal(Double(entity.score), digits: 4))".utf8
       output += "\t\(entity.bytes.start)\t\(entity.bytes.end)".utf8

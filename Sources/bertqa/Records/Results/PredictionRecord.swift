@@ -66,7 +66,7 @@ struct LineScore {
   func rankColumns() -> [UInt8] { columns("\(decimal(score.logLikelihood, digits: 4))\t\(score.wordCount)") }
 
   private func columns(_ numbers: String) -> [UInt8] {
-    var bytes = Array("\(numbers)\t".utf8)
+    var bytes = source.column + "\(numbers)\t".utf8
     PlainText.append(text, to: &bytes)
     return bytes + "\n".utf8
   }

@@ -8,15 +8,16 @@ enum MistakenDirectory {
     guard !path.utf8.contains(0) else { return nil }
     guard stat(path, &status) == 0 else {
       let code = errno
-      guard isHubName(path) else {
-        let isName = !path.utf8.contains(UInt8(ascii: "/"))
-        return .system(isName ? "open, and no model of this name is installed" : "open", path, code)
-      }
-      return BertQAError(
-        .io,
-        "\(path): no such directory; it looks like a model on the Hugging Face Hub, which is not in the local cache, "
-          + "and this library downloads nothing: fetch it with 'hf download \(path)' and pass the same name"
-      )
+      let hint =
+        if isHubName(path) {
+          ", and the Hugging Face Hub's local cache has no model of this name (this library downloads nothing; "
+            + "'hf download \(path)' does)"
+        } else if !path.utf8.contains(UInt8(ascii: "/")) {
+          ", and no model of this name is installed"
+        } else {
+          ""
+        }
+      return .system("open\(hint)", path, code)
     }
     guard status.st_mode & S_IFMT == S_IFREG else { return nil }
     do throws(BertQAError) {

@@ -26,9 +26,10 @@ def test_errors_of_models(tmp_path):
     assert (type(copied), str(copied), copied.errno, copied.filename, copied.status) == (
         type(error), str(error), error.errno, error.filename, 2,
     )  # fmt: skip
-    with pytest.raises(bertqa.ModelNotFoundError, match="no model of this name is installed") as caught:
-        bertqa.Context("embed-minilm")
-    assert caught.value.filename == "embed-minilm"
+    for name, hint in ("embed-minilm", "no model of this name is installed"), ("org/model", "hf download org/model"):
+        with pytest.raises(bertqa.ModelNotFoundError, match=hint) as caught:
+            bertqa.Context(name)
+        assert caught.value.filename == name
     with pytest.raises(FileNotFoundError):
         bertqa.Context(FIXTURES)  # has no config.json
     (tmp_path / "file").touch()

@@ -152,7 +152,7 @@ func labels(
   let labels = try texts(pointer, count, "labels", "label_count", call)
   guard labels?.isEmpty != true else {
     throw BertQAError(
-      .invalidArgument, argument: "labels", "has no element: pass at least one label, or NULL")
+      .invalidArgument, argument: "labels", "has no element: pass at least one label, or do not set it")
   }
   return labels
 }

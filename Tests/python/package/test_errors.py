@@ -26,7 +26,10 @@ def test_errors_of_models(tmp_path):
     assert (type(copied), str(copied), copied.errno, copied.filename, copied.status) == (
         type(error), str(error), error.errno, error.filename, 2,
     )  # fmt: skip
-    for name, hint in ("embed-minilm", "no model of this name is installed"), ("org/model", "hf download org/model"):
+    for name, hint in (
+        ("embed-minilm", "no model of this name is installed"),
+        ("org/model", "hf download org/model"),
+    ):
         with pytest.raises(bertqa.ModelNotFoundError, match=hint) as caught:
             bertqa.Context(name)
         assert caught.value.filename == name
@@ -194,9 +197,10 @@ def test_a_null_of_pyarrow_is_no_text():
 
 
 def test_what_is_no_list_of_texts(tiny):
-    """Iterating over a table gives the names of its columns, and over a dict its keys; a set has no order."""
+    """Iterating over a table gives the names of its columns, and over a dict its keys; a set has no order; None and
+    numbers do not iterate."""
     document = tiny.prepare(FOX)
-    for wrong in pandas.DataFrame({"body": ["a"]}), {"body": ["a"]}, {"a", "b"}:
+    for wrong in pandas.DataFrame({"body": ["a"]}), {"body": ["a"]}, {"a", "b"}, None, 3:
         for call in (
             lambda texts: tiny.classify_batch(texts),
             lambda texts: tiny.embed(texts),

@@ -32,11 +32,12 @@ def check_kind(value: Any, kind: type, name: str) -> None:
 
 
 def check_texts(values: Any, name: str, one: str = "") -> None:
-    """Rejects tables and mappings, which iterate over the names of their columns or their keys, and sets, which have no
-    order. one: what to do with one text, which iterates over its characters and is rejected, too; "" allows it."""
+    """Rejects what does not iterate; tables and mappings, which iterate over the names of their columns or their keys;
+    and sets, which have no order. one: what to do with one text, which iterates over its characters and is rejected, too; "" allows it."""
     if one and is_text(values):
         raise TypeError(f"{name} is one text; {one}")
-    if isinstance(values, (Mapping, set, frozenset)) or hasattr(values, "columns"):
+    iterates = hasattr(values, "__iter__") or hasattr(values, "__getitem__")
+    if not iterates or isinstance(values, (Mapping, set, frozenset)) or hasattr(values, "columns"):
         raise TypeError(f"{name} is of type {type(values).__name__}, but must be a list or one column")
 
 

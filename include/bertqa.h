@@ -925,7 +925,7 @@ typedef struct bertqa_entity {
   /* Why a rule found it (bertqa_patterns). UTF-8 with a NUL; live as long as the list. */
   const char *rule;     /* "card"; NULL if no rule did */
   const char *checksum; /* the check that its characters passed, "luhn"; NULL if they have none */
-  bertqa_range context; /* bytes of the word before it that says what it is; empty if there is none */
+  bertqa_range context; /* bytes of the word before it that identifies it; empty if there is none */
 } bertqa_entity;
 
 /* The properties of the text as a whole. Grows at its end in later versions. */

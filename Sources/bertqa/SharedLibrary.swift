@@ -24,12 +24,19 @@ struct SharedLibrary {
   ///   - library: its name in the message.
   ///   - package: that of Debian.
   init(_ names: String..., for work: String, library: String, package: String) throws(ToolError) {
-    guard let found = names.lazy.compactMap({ try? SharedLibrary($0) }).first else {
-      throw ToolError(
-        .input,
-        "\(work) needs \(library), which is not there: install it (on Debian the package \(package))")
+    var reasons: [String] = []
+    for name in names {
+      do throws(Missing) {
+        self = try SharedLibrary(name)
+        return
+      } catch {
+        reasons.append(error.reason)
+      }
     }
-    self = found
+    throw ToolError(
+      .input,
+      "\(work) needs \(library), which cannot be used here (\(reasons.joined(separator: "; "))): "
+        + "install it (on Debian the package \(package))")
   }
 
   /// - Parameter type: the C function pointer type that the library's header declares.

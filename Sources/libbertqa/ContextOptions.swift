@@ -41,14 +41,5 @@ public func bertqa_isa_name(_ isa: bertqa_isa) -> UnsafePointer<CChar>? {
 
 @_cdecl("bertqa_task_name")
 public func bertqa_task_name(_ task: bertqa_task) -> UnsafePointer<CChar>? {
-  let name: StaticString =
-    switch ModelTask(rawValue: task) {
-    case .answer: "answer"
-    case .classify: "classify"
-    case .embed: "embed"
-    case .predict: "predict"
-    case .entities: "entities"
-    case nil: "unknown"
-    }
-  return staticCString(name)
+  staticCString(ModelTask(rawValue: task)?.name ?? "unknown")
 }

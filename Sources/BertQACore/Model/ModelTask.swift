@@ -9,7 +9,7 @@ public enum ModelTask: Int32, Sendable, CaseIterable, CustomStringConvertible {
   case entities = 5
 
   /// The name in the command line, Python and messages.
-  public var description: String {
+  public var name: StaticString {
     switch self {
     case .answer: "answer"
     case .classify: "classify"
@@ -18,6 +18,8 @@ public enum ModelTask: Int32, Sendable, CaseIterable, CustomStringConvertible {
     case .entities: "entities"
     }
   }
+
+  public var description: String { name.description }
 
   /// The abilities of a model of the task, for messages.
   var purpose: String {

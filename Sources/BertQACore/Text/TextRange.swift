@@ -41,8 +41,8 @@ public struct TextPair {
 }
 
 /// The maximum bytes of a text: offsets of tokens have 32 bits.
-enum TextLimit {
-  static let byteCount = Int(Int32.max)
+package enum TextLimit {
+  package static let byteCount = Int(Int32.max)
 
   /// Throws `.tooLarge` for a longer text; `argument` is its name in the call.
   static func check(

@@ -65,7 +65,7 @@ struct SourceFiles {
       return
     }
     switch status.st_mode & S_IFMT {
-    case S_IFDIR: addDirectory(path, identity, isNamed: isNamed)
+    case S_IFDIR: addDirectory(path, identity)
     case S_IFREG:
       guard isNamed || isChosen(path), seen.insert(identity).inserted else { return }
       files.append((path, SourceStatus(status), identity))
@@ -74,7 +74,7 @@ struct SourceFiles {
     }
   }
 
-  private mutating func addDirectory(_ path: String, _ identity: FileIdentity, isNamed: Bool) {
+  private mutating func addDirectory(_ path: String, _ identity: FileIdentity) {
     // A link may lead to a directory above it.
     guard seen.insert(identity).inserted else { return }
     guard let stream = opendir(path) else { return fail(path, errno) }

@@ -72,7 +72,7 @@ struct SourceReading {
     var meaning = encoding?.name ?? ""
     if let converter = converters.first(where: { shown.hasSuffix($0.ending) }) {
       meaning = converter.command
-    } else if let format = format ?? Self.recordFormat(name) {
+    } else if let format = format ?? RecordFormat.named(by: name) {
       let fields = ([textField, idField, titleField] + storedFields).map { $0?.string }
       meaning += " \(format) \(fields)"
       if textFormat != .text { meaning += " \(textFormat)" }
@@ -107,7 +107,7 @@ struct SourceReading {
     if let converter = converters.first(where: { shown.hasSuffix($0.ending) }) {
       return .converted(file, command: converter.command)
     }
-    if let format = format ?? Self.recordFormat(Compression.inner(shown).lowercased()) {
+    if let format = format ?? RecordFormat.named(by: shown) {
       return .records(file, format)
     }
     let document = try DocumentFile(file)
@@ -162,11 +162,6 @@ struct SourceReading {
       let title = DocumentTitle(text.bytes, named: file.name)
       try writer?.add(text.bytes, title: title.bytes, hasLines: text.hasLines)
     }
-  }
-
-  private static func recordFormat(_ name: String) -> RecordFormat? {
-    if [".jsonl", ".ndjson"].contains(where: name.hasSuffix) { return .jsonLines }
-    return [".csv", ".tsv"].contains(where: name.hasSuffix) ? RecordFormat(fileName: name) : nil
   }
 
   // MARK: - Records
@@ -244,7 +239,7 @@ struct SourceReading {
       fields: RecordFields(
         texts: texts, stringCount: 1, requiredCount: requiredCount,
         output: FieldPath(member: Array("bertqa".utf8)),
-        maximumTextBytes: Int(Int32.max), nullText: .skip), isChecked: true)
+        maximumTextBytes: InputText.limit, nullText: .skip), isChecked: true)
   }
 
   // MARK: - Converters

@@ -57,9 +57,7 @@ enum CompleteCommand: Command {
       }
     }
     if current.hasPrefix("-") {
-      var seen: Set<Option> = []
-      return rows.filter { seen.insert($0.option).inserted }.map(candidate)
-        .filter { $0.word.hasPrefix(current) }
+      return OptionParser.withoutRepetition(rows).map(candidate).filter { $0.word.hasPrefix(current) }
     }
     return operands(of: command, current)
   }

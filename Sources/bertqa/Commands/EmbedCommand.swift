@@ -37,9 +37,12 @@ struct EmbedCommand: Command {
           CallLimits.maxDocumentTokensRow,
         ]),
     ],
-    notes: ["All texts are read first. If one cannot be read, nothing is printed."],
+    notes: [
+      "All texts are read first. A text that cannot be read or is above a limit is reported and skipped, "
+        + "but with --format npy and raw the command then ends: their rows have no names."
+    ],
     exitCodes:
-      "0 done; 2 wrong usage; 3 a file or the model cannot be read or is invalid, and nothing is printed; "
+      "0 done; 2 wrong usage; 3 a text or the model cannot be read or is invalid, or a text is above a limit; "
       + "4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
       .init("the vector of a sentence", "bertqa embed \"Where is the key?\""),
@@ -92,11 +95,7 @@ struct EmbedCommand: Command {
     }
     var inputs: [InputText] = []
     var texts: [(source: TextSource, text: TextPair)] = []
-    for source in sources {
-      let input = try source.read()
-      if !input.isComplete {
-        throw ToolError(.input, "\(source.shown): part of it was not read")
-      }
+    var code = try TextSource.forEach(sources) { source, input in
       inputs.append(input)
       if hasLines {
         texts += source.lines(of: input).map { ($0.source, TextPair(text: $0.text)) }
@@ -105,40 +104,55 @@ struct EmbedCommand: Command {
       }
     }
     defer { withExtendedLifetime(inputs) {} }
+    // Without a text, the rows of the other formats would be those of other texts.
+    let skipsTexts = format == .json
+    if code != .done, !skipsTexts { return code }
     var writer = VectorWriter(format, length: length, output)
     writer.begin(count: texts.count)
     let call = limits.calls
     for first in stride(from: 0, to: texts.count, by: Self.sliceTexts) {
-      let slice = texts[first..<min(first + Self.sliceTexts, texts.count)]
-      if hasTokens {
-        for (text, vectors) in zip(slice, try embedTokens(Array(slice), context, call)) {
-          writer.write(vectors, of: text.source, context)
-          try output.flushIfLarge()
-        }
-        continue
-      }
-      let vectors = try embed(Array(slice), context, call)
+      let slice = Array(texts[first..<min(first + Self.sliceTexts, texts.count)])
+      let tokens = hasTokens ? try embedTokens(slice, context, call) : []
+      let (vectors, failures) = hasTokens ? ([], [:]) : try embed(slice, context, call)
       for (index, text) in slice.enumerated() {
-        writer.write(vectors[index * length..<(index + 1) * length], of: text.source)
+        do throws(ToolError) {
+          try ofCore(Self.invocation, subject: text.source.shown) { () throws(BertQAError) in
+            if let failure = failures[index] { throw failure }
+            if hasTokens {
+              writer.write(try tokens[index].get(), of: text.source, context)
+            } else {
+              writer.write(vectors[index * length..<(index + 1) * length], of: text.source)
+            }
+          }
+        } catch {
+          guard skipsTexts, error.isOfOneText else { throw error }
+          report(error.message)
+          code = .input
+        }
         try output.flushIfLarge()
       }
     }
-    return .done
+    return code
   }
 
+  /// Returns the vectors, [texts.count][length], and the failures by text.
   private func embed(
     _ texts: [(source: TextSource, text: TextPair)], _ context: Context, _ call: CallOptions
-  ) throws(ToolError) -> [Float] {
+  ) throws(ToolError) -> (vectors: [Float], failures: [Int: BertQAError]) {
     try running(texts, call) { texts, options throws(BertQAError) in
-      try context.embed(texts, options: options)
+      var vectors = [Float](repeating: 0, count: texts.count * context.info.embeddingLength)
+      let failures = try vectors.withMutableElements { vectors throws(BertQAError) in
+        try context.embedEach(texts, options: options, into: vectors)
+      }
+      return (vectors, failures)
     }
   }
 
   private func embedTokens(
     _ texts: [(source: TextSource, text: TextPair)], _ context: Context, _ call: CallOptions
-  ) throws(ToolError) -> [TokenVectors] {
+  ) throws(ToolError) -> [Result<TokenVectors, BertQAError>] {
     try running(texts, call) { texts, options throws(BertQAError) in
-      try context.embedTokens(texts, options: options)
+      try context.embedTokensEach(of: texts, options: options)
     }
   }
 

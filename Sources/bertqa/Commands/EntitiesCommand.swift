@@ -10,7 +10,7 @@ struct EntitiesCommand: Command {
     operands: .texts,
     description: [
       "Print the entities of a text, one per line: text, label, score, and range of bytes, separated by tabs; for what "
-        + "a rule found also the rule, the check that its characters passed, and the word before it that says what it is. "
+        + "a rule found also the rule, the check that its characters passed, and the word before it that identifies it. "
         + "Several TEXTs are joined with spaces; without TEXT and --file, or for '-', the text is standard input."
     ],
     sections: [

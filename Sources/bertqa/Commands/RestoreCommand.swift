@@ -65,7 +65,8 @@ struct RestoreCommand: Command {
   }
 
   private init(_ arguments: ParsedArguments) throws(ToolError) {
-    form = try arguments.last(.format)?.choice()
+    form = try arguments.last(.format)?.choice(
+      from: Form.allCases.map { (key: $0.rawValue, value: $0) }, aliases: ["ndjson": .jsonl])
     delimiter = try arguments.last(.delimiter)?.delimiter()
     encoding = try TextEncoding.given(arguments)
     if delimiter != nil, form ?? .csv != .csv { throw arguments.usage("--delimiter needs --format csv") }
@@ -104,14 +105,8 @@ struct RestoreCommand: Command {
   /// Returns nil for plain text.
   private func format(of file: ArgumentText) -> RecordFormat? {
     if let delimiter { return .table(TableDialect(delimiter: delimiter, hasQuotes: true)) }
-    let name = Compression.inner(file.shownAsFile).lowercased()
-    let named = Form.allCases.first { name.hasSuffix(".\($0.rawValue)") }
-    switch form ?? named ?? (name.hasSuffix(".ndjson") ? .jsonl : .text) {
-    case .text: return nil
-    case .jsonl: return .jsonLines
-    case .csv: return .table(.csv)
-    case .tsv: return .table(.tsv)
-    }
+    guard let form else { return .named(by: file.shownAsFile) }
+    return RecordFormat.textNames.first { $0.key == form.rawValue }?.value
   }
 
   private func restored(

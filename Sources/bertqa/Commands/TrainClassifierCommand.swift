@@ -179,7 +179,7 @@ struct TrainClassifierCommand: Command {
 
   /// Returns the format of a file's records and the fields for texts, labels and, if present, groups.
   private func form(of file: ArgumentText, isGrouped: Bool) throws(ToolError) -> RecordForm {
-    let format = format ?? RecordFormat(fileName: file.string)
+    let format = format ?? .named(by: file.string) ?? .jsonLines
     var texts = [
       try FieldPath(textField, otherwise: "text", isColumn: format.isTable),
       try FieldPath(labelField, otherwise: "label", isColumn: format.isTable),
@@ -189,7 +189,7 @@ struct TrainClassifierCommand: Command {
       format: format,
       fields: RecordFields(
         texts: texts, stringCount: 1,
-        output: FieldPath(member: Array("bertqa".utf8)), maximumTextBytes: Int(Int32.max)),
+        output: FieldPath(member: Array("bertqa".utf8)), maximumTextBytes: InputText.limit),
       isChecked: encoding != nil)
   }
 
@@ -278,7 +278,7 @@ struct TrainClassifierCommand: Command {
   }
 
   /// The maximum number of bytes of a record.
-  private static let largestRecord = Int(Int32.max)
+  private static let largestRecord = InputText.limit
 
   /// Counts of texts and of irregular records.
   private struct Tally {

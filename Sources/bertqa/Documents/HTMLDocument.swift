@@ -110,7 +110,7 @@ struct HTMLDocument {
     let root = try library.function("xmlDocGetRootElement", as: Root.self)
     let free = try library.function("xmlFreeDoc", as: Free.self)
     let document = try Self.prepared(page, isUTF8: isUTF8).withElements { page throws(ToolError) in
-      guard page.count <= Int(Int32.max) else { throw ToolError(.input, "the page is too large: split it") }
+      guard page.count <= InputText.limit else { throw InputText.tooLarge("the page") }
       return read(page.baseAddress, Int32(page.count), nil, "UTF-8", Self.options)
     }
     guard let document else { return }

@@ -13,12 +13,8 @@ struct CommandTable {
   var exitCodes = ""
   let examples: [Example]
 
-  /// True if the operands are files or directories, according to the end of the common usage.
-  var takesFiles: Bool {
-    usages.first?.split(separator: " " as Character).last.map { last in
-      last.split { !$0.isUppercase }.contains { $0 == "FILE" || $0 == "DIR" }
-    } ?? false || operands == .collectionAndText
-  }
+  /// True if operands can be files or directories.
+  var takesFiles: Bool { operands != .none && operands != .texts }
 
   struct Example {
     /// The purpose as a clause without a full stop.

@@ -282,7 +282,7 @@ enum Manual {
     .Va checksum ,
     the check that its characters passed, or null, and
     .Va context ,
-    the word before it that says what it is, or null.
+    the word before it that identifies it, or null.
     With
     .Fl \-redact , \-mask , \-hash
     and

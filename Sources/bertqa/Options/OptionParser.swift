@@ -52,7 +52,7 @@ enum OptionParser {
   private static let firstLongValue: Int32 = 256
 
   /// Returns the first row of each option. Rows in other sections describe the same option for another task.
-  private static func withoutRepetition(_ rows: [OptionRow]) -> [OptionRow] {
+  static func withoutRepetition(_ rows: [OptionRow]) -> [OptionRow] {
     var seen: Set<Option> = []
     return rows.filter { seen.insert($0.option).inserted }
   }

@@ -15,7 +15,7 @@ final class InputText {
   var bytes: UnsafeBufferPointer<UInt8> { buffer.bytes }
 
   /// The library's maximum size of a text in bytes: 2 GiB less one.
-  static let limit = Int(Int32.max)
+  static let limit = TextLimit.byteCount
 
   /// Options for reading texts.
   struct Reading {

@@ -28,18 +28,17 @@ enum RecordFormat: Equatable {
     return true
   }
 
-  /// Chooses the format by the file name, ignoring .gz and .zst: .csv and .tsv are tables, everything else is
-  /// JSON lines.
-  init(fileName: String) {
+  /// Returns the format that the end of a file's name says, ignoring .gz and .zst; nil for other names.
+  static func named(by fileName: String) -> RecordFormat? {
     let name = Compression.inner(fileName).lowercased()
-    self = name.hasSuffix(".csv") ? .table(.csv) : name.hasSuffix(".tsv") ? .table(.tsv) : .jsonLines
+    return [textNames, aliases].joined().first { name.hasSuffix(".\($0.key)") }?.value
   }
 
   /// Chooses the format of several files that are read as one. Standard input has no name.
   init(of files: [ArgumentText], _ arguments: ParsedArguments) throws(ToolError) {
     let names = files.filter { !$0.isStandardInput }.map(\.string)
-    let first = RecordFormat(fileName: names.first ?? "")
-    for name in names.dropFirst() where RecordFormat(fileName: name) != first {
+    let first = Self.named(by: names.first ?? "") ?? .jsonLines
+    for name in names.dropFirst() where Self.named(by: name) ?? .jsonLines != first {
       throw arguments.usage(
         "\(names[0]) and \(name) have names of different formats: choose one with --format")
     }

@@ -196,7 +196,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     var record = record(frame)
     let isComplete = frame.isComplete && !isStopped
     if isComplete, isBlank(record.content) {
-      return addBlank(record, frame)
+      return addBlank(record)
     } else if isComplete {
       try scanner.scan(&record, in: block)
       if record.problem == nil { record.problem = encodingProblem(record.content) }
@@ -245,7 +245,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
   }
 
   /// Adds consecutive blank lines as one record, as there may be very many.
-  private func addBlank(_ record: Record, _ frame: RecordFrame) {
+  private func addBlank(_ record: Record) {
     if let last = block.records.last, case .blank(let lineCount) = last.kind {
       block.records.removeLast()
       var run = last

@@ -1,3 +1,4 @@
+import BertQACore
 import Glibc
 
 /// An open database and its prepared statements.
@@ -119,13 +120,19 @@ final class SQLiteDatabase {
     switch message(library, handle) {
     case "file is not a database":
       ToolError(.input, "\(path) is not a database: name a collection that 'bertqa index' made")
-    case "attempt to write a readonly database", "unable to open database file":
+    case "attempt to write a readonly database" where !mayWrite(path),
+      "unable to open database file" where !mayWrite(path):
       ToolError(
         .input,
         "\(path): SQLite must write beside it, and you may not: its owner opens it once, a collection with 'bertqa index'"
       )
     case let text: ToolError(.input, "\(path): SQLite: \(text)")
     }
+  }
+
+  /// True if files can be made and changed where the database is.
+  private static func mayWrite(_ path: String) -> Bool {
+    access(FilePath.split(path).directory, W_OK) == 0 && access(path, W_OK) == 0
   }
 
   private static func message(_ library: SQLiteLibrary, _ handle: SQLiteLibrary.Handle?) -> String {

@@ -169,14 +169,14 @@ func texts(
     }
     return nil
   }
-  guard (0...textLimit).contains(count) else {
+  guard (0...maximumListCount).contains(count) else {
     throw BertQAError(
       .tooLarge, argument: "\(countName)",
-      "is \(UInt(bitPattern: count)), but at most \(textLimit) are allowed")
+      "is \(UInt(bitPattern: count)), but at most \(maximumListCount) are allowed")
   }
   return try readItems(pointer, count, name, call) { text throws(BertQAError) in
     try labelArgument(text.text, text.length, "text")
   }
 }
 
-private let textLimit = 1 << 20
+private let maximumListCount = 1 << 20

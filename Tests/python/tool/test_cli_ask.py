@@ -373,7 +373,7 @@ def test_without_sqlite_there_is_a_message(tmp_path):
     (tmp_path / "libsqlite3.so.0").write_bytes(b"")
     path = database(tmp_path / "reports.db", passages=PASSAGES)
     errors = run("ask", path, input=b"", code=3, env=environment(LD_LIBRARY_PATH=str(tmp_path)))[1]
-    assert "libsqlite3.so.0, which is not there" in errors
+    assert "libsqlite3.so.0, which cannot be used here (" in errors
     assert run("ask", FOX, input=WHO.encode(), env=environment(LD_LIBRARY_PATH=str(tmp_path)))[0]
 
 

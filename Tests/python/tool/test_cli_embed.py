@@ -97,9 +97,24 @@ def test_wrong_usage(arguments, complaint):
     assert output == "" and complaint in errors and "; try 'bertqa embed --help'\n" in errors
 
 
+@pytest.mark.parametrize("options", [[], ["--tokens"], ["--lines"]], ids=str)
+def test_a_text_that_fails_is_skipped(tmp_path, options):
+    """Rows of the other formats have no names, so a row that is missing would be taken for another."""
+    texts = {"a": "the fox", "long": "the lazy dog and the king", "c": "the king"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    command = [*EMBED, *options, "--max-document-tokens", "4"]
+    files = [argument for name in ["a", "missing", "long", "c"] for argument in ("-f", tmp_path / name)]
+    output, errors = run(*command, *files, code=3)
+    alone = [run(*command, "-f", tmp_path / name)[0] for name in ["a", "c"]]
+    assert output == "".join(alone) and alone[0] != alone[1]
+    assert [name in line for name, line in zip(["missing", "long"], errors.splitlines())] == [True, True]
+    if "--tokens" not in options:
+        assert run(*command, "--format", "npy", *files, code=3)[0] == ""
+        assert run(*command, "--format", "raw", "-f", tmp_path / "a", "-f", tmp_path / "long", code=3)[0] == ""
+
+
 def test_what_cannot_be(tmp_path):
-    output, errors = run(*EMBED, "-f", FOX, "-f", tmp_path / "missing", code=3)
-    assert output == "" and "missing" in errors
     assert "…Model" in run("embed", "-m", FIXTURES / "tiny-bert", "text", code=3)[1]
     assert "…ForQuestionAnswering" in run("answer", "-m", MODEL, "-q", "a", FOX, code=3)[1]
 

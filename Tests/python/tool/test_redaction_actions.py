@@ -120,6 +120,7 @@ def test_names_do_not_depend_on_batches(tmp_path, batch, limits):
     assert lines[0] == NAMED and lines[3] == f"{third}\n\t[EMAIL_1]"
     assert lines[2].endswith("\\ [EMAIL_2]")
     restored = run("restore", "--mapping", mapping, "--format=jsonl", input=output)[0]
+    assert run("restore", "--mapping", mapping, "--format=ndjson", input=output)[0] == restored
     assert [json.loads(line)["text"] for line in restored.splitlines()] == [
         text if line is not None else None for text, line in zip(texts, lines)
     ]

@@ -2,7 +2,7 @@
 struct PIIEvidence {
   /// As `Checksum` names it; nil if the kind has no check digits.
   private(set) var checksum: String?
-  /// The place of the word before it that says what it is.
+  /// The place of the word before it that identifies it.
   private(set) var context: Range<Int>?
   /// As `Entity.score`.
   private(set) var score: Float = 1

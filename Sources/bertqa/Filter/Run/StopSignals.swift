@@ -9,8 +9,6 @@ import Synchronization
 final class StopSignals: @unchecked Sendable {  // the state is atomic or does not change
   /// Readable after a signal has arrived.
   let descriptor: Int32
-  /// Seconds from the first signal until unfinished work is given up.
-  let timeout: Double
   private let writing: Int32
   private let received = Atomic<Int32>(0)
   private let overdue = Atomic<Bool>(false)
@@ -21,8 +19,8 @@ final class StopSignals: @unchecked Sendable {  // the state is atomic or does n
 
   /// Create it before any other thread, so that all threads inherit the signal mask. A signal that the parent
   /// process ignores stays ignored.
+  /// - Parameter timeout: seconds from the first signal until unfinished work is given up.
   init(timeout: Double) throws(ToolError) {
-    self.timeout = timeout
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw ToolError.system("cannot make a pipe", errno) }
     (descriptor, writing) = (ends[0], ends[1])

@@ -56,7 +56,7 @@ struct ClassifyTask: FilterTask {
     _ field: Field, of score: LabelScore?, _ result: Classification, _ writer: inout some ValueWriter
   ) {
     switch field {
-    case .problemType: return writer.string(result.problemType.spelling.utf8)
+    case .problemType: return writer.string(result.problemType.description.utf8)
     case .isTooShort: return writer.boolean(result.notEnoughText)
     case .isNone: return writer.boolean(result.isNone)
     case .distinctWordCount: return writer.integer(result.distinctWords)

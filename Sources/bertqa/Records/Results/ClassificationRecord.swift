@@ -65,7 +65,7 @@ extension Classification {
     writer.array("labels") { writer in
       for score in scores.prefix(labelLimit ?? scores.count) { score.write(to: &writer) }
     }
-    writer.string("problem_type", problemType.spelling)
+    writer.string("problem_type", problemType.description)
     writer.boolean("is_too_short", notEnoughText)
     writer.boolean("is_none", isNone)
     writer.integer("distinct_word_count", distinctWords)
@@ -92,17 +92,6 @@ extension WordContribution {
     writer.object { writer in
       writer.place(bytes, codePoints, utf16, in: text)
       writer.number("weight", weight)
-    }
-  }
-}
-
-extension ProblemType {
-  /// The name in Hugging Face's configuration.
-  var spelling: String {
-    switch self {
-    case .singleLabel: "single_label_classification"
-    case .multiLabel: "multi_label_classification"
-    case .regression: "regression"
     }
   }
 }

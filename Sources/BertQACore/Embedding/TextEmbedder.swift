@@ -5,8 +5,6 @@ protocol Embedder: Sendable {
   /// The number of floats in a vector.
   var length: Int { get }
 
-  var prompts: EmbeddingPrompts { get }
-
   /// nil if tokens have no vectors of their own.
   var tokens: TokenEmbedder? { get }
 

@@ -139,52 +139,51 @@ extension EncoderFamily {
     pooler: Pooler(module: "classifier.dense", activation: .tanh, isOptional: false))
 
   /// He et al. 2020, https://arxiv.org/abs/2006.03654: the first version; transformers' `modeling_deberta.py`.
-  static let deberta = EncoderFamily(
-    classPrefixes: ["Deberta"],
-    configuration: ConfigurationKeys(
+  static let deberta = debertaLike(
+    "Deberta",
+    ConfigurationKeys(
       fixed: [("talking_head", .bool(false))],
       defaults: Defaults(vocabSize: 50265, tokenTypeCount: 0, layerNormEps: 1e-7)),
-    tensors: TensorNames(
-      prefix: "deberta.", wordEmbeddings: "deberta.embeddings.word_embeddings",
-      positionEmbeddings: "deberta.embeddings.position_embeddings",
-      tokenTypeEmbeddings: "deberta.embeddings.token_type_embeddings",
-      embeddingNorm: "deberta.embeddings.LayerNorm", distances: "deberta.encoder.rel_embeddings",
-      layers: "deberta.encoder.layer.",
-      layer: LayerNames(
-        query: "attention.self.in_proj",
-        headBiases: HeadBiases(query: "attention.self.q_bias", value: "attention.self.v_bias"),
-        distanceKey: "attention.self.pos_proj", distanceQuery: "attention.self.pos_q_proj",
-        attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
-        intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm")),
-    positions: .tableIfBiased, norm: .layerNormAfter, feedForward: .dense, attention: .window,
-    relativePositions: .disentangled,
-    pooler: Pooler(
-      module: "pooler.dense", activation: .gelu, isOptional: false, activationKey: "pooler_hidden_act"))
+    layer: LayerNames(
+      query: "attention.self.in_proj",
+      headBiases: HeadBiases(query: "attention.self.q_bias", value: "attention.self.v_bias"),
+      distanceKey: "attention.self.pos_proj", distanceQuery: "attention.self.pos_q_proj",
+      attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
+      intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm"))
 
   /// He et al. 2020, https://arxiv.org/abs/2006.03654, and 2021, https://arxiv.org/abs/2111.09543; transformers'
   /// `modeling_deberta_v2.py`.
-  static let debertaV2 = EncoderFamily(
-    classPrefixes: ["DebertaV2"],
-    configuration: ConfigurationKeys(
+  static let debertaV2 = debertaLike(
+    "DebertaV2",
+    ConfigurationKeys(
       defaults: Defaults(
         vocabSize: 128100, hiddenSize: 1536, layerCount: 24, headCount: 24, intermediateSize: 6144,
         tokenTypeCount: 0, layerNormEps: 1e-7)),
-    tensors: TensorNames(
-      prefix: "deberta.", wordEmbeddings: "deberta.embeddings.word_embeddings",
-      positionEmbeddings: "deberta.embeddings.position_embeddings",
-      tokenTypeEmbeddings: "deberta.embeddings.token_type_embeddings",
-      embeddingNorm: "deberta.embeddings.LayerNorm", distances: "deberta.encoder.rel_embeddings",
-      distanceNorm: "deberta.encoder.LayerNorm", layers: "deberta.encoder.layer.",
-      layer: LayerNames(
-        query: "attention.self.query_proj", key: "attention.self.key_proj",
-        value: "attention.self.value_proj",
-        distanceKey: "attention.self.pos_key_proj", distanceQuery: "attention.self.pos_query_proj",
-        attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
-        intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm")),
-    positions: .tableIfBiased, norm: .layerNormAfter, feedForward: .dense, attention: .window,
-    relativePositions: .disentangled,
-    pooler: Pooler(
-      module: "pooler.dense", activation: .gelu, isOptional: false, activationKey: "pooler_hidden_act"))
+    distanceNorm: "deberta.encoder.LayerNorm",
+    layer: LayerNames(
+      query: "attention.self.query_proj", key: "attention.self.key_proj",
+      value: "attention.self.value_proj",
+      distanceKey: "attention.self.pos_key_proj", distanceQuery: "attention.self.pos_query_proj",
+      attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
+      intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm"))
+
+  private static func debertaLike(
+    _ classPrefix: String, _ configuration: ConfigurationKeys, distanceNorm: String? = nil, layer: LayerNames
+  ) -> EncoderFamily {
+    EncoderFamily(
+      classPrefixes: [classPrefix],
+      configuration: configuration,
+      tensors: TensorNames(
+        prefix: "deberta.", wordEmbeddings: "deberta.embeddings.word_embeddings",
+        positionEmbeddings: "deberta.embeddings.position_embeddings",
+        tokenTypeEmbeddings: "deberta.embeddings.token_type_embeddings",
+        embeddingNorm: "deberta.embeddings.LayerNorm", distances: "deberta.encoder.rel_embeddings",
+        distanceNorm: distanceNorm, layers: "deberta.encoder.layer.", layer: layer),
+      positions: .tableIfBiased, norm: .layerNormAfter, feedForward: .dense, attention: .window,
+      relativePositions: .disentangled,
+      pooler: Pooler(
+        module: "pooler.dense", activation: .gelu, isOptional: false, activationKey: "pooler_hidden_act"))
+  }
 
   /// Warner et al. 2024, https://arxiv.org/abs/2412.13663; transformers' `modeling_modernbert.py`.
   static let modernBert = EncoderFamily(

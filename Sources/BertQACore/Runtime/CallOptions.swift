@@ -33,7 +33,7 @@ public struct CallOptions: Sendable {
 
   public init() {}
 
-  /// Returns the time on CLOCK_MONOTONIC in so many nanoseconds; the latest possible if it is later.
+  /// Returns the time on CLOCK_MONOTONIC that is `nanoseconds` from now, or the latest possible.
   package static func deadline(after nanoseconds: UInt64) -> UInt64 {
     let (deadline, overflow) = ThreadPool.nanoseconds().addingReportingOverflow(nanoseconds)
     return overflow ? .max : deadline

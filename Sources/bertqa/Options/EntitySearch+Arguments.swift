@@ -118,7 +118,7 @@ struct EntitySearch {
       "leave out entities with a score below P, 0 to 1; default 0, with a GLiNER model 0.5",
       detail:
         "Of rules: 1 if the form, or a word before it, leaves little doubt; 0.8 if only the check digits of a register's "
-        + "number speak for it; 0.5 if only its form does."),
+        + "number support it; 0.5 if only its form does."),
     OptionRow(
       .report, value: "FILE", use: .replace, "write the number of entities of each label to FILE, as JSON"),
   ]

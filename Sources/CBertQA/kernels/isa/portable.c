@@ -51,13 +51,6 @@ INLINE V v_sqrt(V a) {
   for (int i = 0; i < VL; i++) a[i] = __builtin_sqrtf(a[i]);
   return a;
 }
-// p · 2^n in two factors, each normal even if the product is subnormal; t = n + 1.5 · 2^23.
-INLINE V v_scale(V p, V t, V n) {
-  (void)n;
-  const VI whole = (VI)t - 0x4B400000;
-  const VI half = whole >> 1;
-  return p * (V)((half + 127) << 23) * (V)((whole - half + 127) << 23);
-}
 
 INLINE VI vi_load(const void *p) {
   VI a;

@@ -26,13 +26,6 @@ INLINE float v_least(V a) {
 }
 INLINE float v_most(V a) { return -v_least(-a); }
 INLINE V v_swap_neighbors(V a) { return _mm256_permute_ps(a, 0xB1); }
-// p · 2^n in two factors, each normal even if the product is subnormal; t = n + 1.5 · 2^23.
-INLINE V v_scale(V p, V t, V n) {
-  (void)n;
-  const VI whole = (VI)t - 0x4B400000;
-  const VI half = whole >> 1;
-  return p * (V)((half + 127) << 23) * (V)((whole - half + 127) << 23);
-}
 
 INLINE VI vi_load(const void *p) { return (VI)_mm256_loadu_si256((const __m256i *)p); }
 INLINE void vi_store(void *p, VI a) { _mm256_storeu_si256((__m256i *)p, (__m256i)a); }

@@ -35,7 +35,7 @@ INLINE V v_abs(V a) { return _mm512_abs_ps(a); }
 INLINE float v_least(V a) { return _mm512_reduce_min_ps(a); }
 INLINE float v_most(V a) { return _mm512_reduce_max_ps(a); }
 INLINE V v_swap_neighbors(V a) { return _mm512_permute_ps(a, 0xB1); }
-// p · 2^n. Other instruction sets compute it with integers and use t = n + 1.5 · 2^23.
+#define HAS_V_SCALE 1
 INLINE V v_scale(V p, V t, V n) {
   (void)t;
   return _mm512_scalef_ps(p, n);

@@ -7,9 +7,19 @@
 //   v_splat       the vector of one float
 //   v_fma         v_fma(a, b, c) = a · b + c
 //   v_max, v_min  NaN in lanes where the second operand is NaN
-//   v_scale       v_scale(p, t, n) = p · 2^n, where t = n + 1.5 · 2^23
 // and, optionally,
+//   HAS_V_SCALE   if it defines its own v_scale(p, t, n) = p · 2^n, where t = n + 1.5 · 2^23
 //   HAS_EXP2, HAS_EXP2_FAST  if it defines its own v_exp2; v_exp2_byte and v_exp2_fast: see below
+
+#ifndef HAS_V_SCALE
+// p · 2^n in two factors, each normal even if the product is subnormal.
+INLINE V v_scale(V p, V t, V n) {
+  (void)n;
+  const VI whole = (VI)t - 0x4B400000;
+  const VI half = whole >> 1;
+  return p * (V)((half + 127) << 23) * (V)((whole - half + 127) << 23);
+}
+#endif
 
 INLINE V v_horner(V t, const float *c, int count) {
   V p = v_splat(c[count - 1]);

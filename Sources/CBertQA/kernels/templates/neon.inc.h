@@ -36,13 +36,6 @@ INLINE V v_abs(V a) { return (V)vabsq_f32((float32x4_t)a); }
 INLINE V v_sqrt(V a) { return (V)vsqrtq_f32((float32x4_t)a); }
 INLINE float v_least(V a) { return vminvq_f32((float32x4_t)a); }
 INLINE float v_most(V a) { return vmaxvq_f32((float32x4_t)a); }
-// p · 2^n in two factors, each normal even if the product is subnormal; t = n + 1.5 · 2^23.
-INLINE V v_scale(V p, V t, V n) {
-  (void)n;
-  const VI whole = (VI)t - 0x4B400000;
-  const VI half = whole >> 1;
-  return p * (V)((half + 127) << 23) * (V)((whole - half + 127) << 23);
-}
 
 INLINE VI vi_load(const void *p) { return (VI)vld1q_u8(p); }
 INLINE void vi_store(void *p, VI a) { vst1q_u8(p, (uint8x16_t)a); }

@@ -42,7 +42,7 @@ def train_classifier(
         predicts whole unseen groups.
     """
     lib = library()
-    for name, values in ("texts", texts), ("labels", labels), ("groups", groups):
+    for name, values in ("texts", texts), ("labels", labels), ("groups", [] if groups is None else groups):
         check_texts(values, name, "give a list of them")
     path = path_bytes(directory, "directory")
     settings = _abi.TrainOptions()

@@ -1,11 +1,13 @@
 """bertqa.Collection: a database of documents that Python fills, searches and asks."""
 
 import concurrent.futures
+import contextlib
 import copy
 import json
 import pathlib
 import pickle
 import shutil
+import signal
 import sqlite3
 import sys
 import threading
@@ -14,6 +16,7 @@ import numpy
 import pytest
 
 import bertqa
+from bertqa import _database
 from bertqa._database import Database
 from bertqa._native import library
 from conftest import FIXTURES
@@ -215,6 +218,63 @@ def test_limits_of_ask(path):
         assert notes.ask("What is green?").answer.text == "The lamp" and count() == len(TEXTS) + 1
 
 
+@pytest.mark.parametrize("statements", [["BEGIN IMMEDIATE"], ["BEGIN", "SELECT * FROM passages"]], ids=len)
+def test_limits_and_signals_end_the_wait_for_other_connections(path, monkeypatch, statements):
+    """A writer keeps others from beginning, a reader from committing."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_database, "_PATIENCE", 3600)
+    with (
+        contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other,
+        bertqa.Collection(path) as notes,
+    ):
+        notes.add("lamp", "The lamp is green.")
+        for statement in statements:
+            other.execute(statement).fetchall()
+        with pytest.raises(bertqa.DeadlineExceeded):
+            notes.ask("What is green?", timeout=0.3)
+        polls = iter(range(1000))
+        with pytest.raises(bertqa.Cancelled):
+            notes.ask("What is green?", cancel=lambda: next(polls) > 500)
+        before = signal.signal(signal.SIGALRM, interrupt)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with pytest.raises(KeyboardInterrupt):
+                notes.flush()
+        finally:
+            signal.signal(signal.SIGALRM, before)
+        monkeypatch.setattr(_database, "_PATIENCE", 0)
+        with pytest.raises(sqlite3.OperationalError, match="notes.db: database is locked"):
+            notes.flush()
+        other.execute("ROLLBACK")
+        assert notes.ask("What is green?").answer.text == "The lamp"
+
+
+def test_callbacks_may_change_the_documents_that_are_written(path):
+    with bertqa.Collection(path) as notes:
+        notes.add("lamp", "The lamp is green.")
+        notes.add("chair", "The chair is blue.")
+        changed = []
+
+        def cancel():
+            # SQLite allows no statement during its own polls.
+            if not changed and not notes._database._is_polling:
+                changed.append(True)
+                notes.add("lamp", "The lamp is yellow.")
+                notes.remove("chair")
+            return False
+
+        notes.ask("What is green?", cancel=cancel)
+        assert changed and {hit.name for hit in notes.search("blue chair lamp", k=9)} == {
+            "lamp",
+            "lease",
+            "boiler",
+        }
+        assert [hit.text for hit in notes.search("lamp", k=9) if hit.name == "lamp"] == ["The lamp is yellow."]
+
+
 @pytest.fixture(scope="module")
 def long_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("long") / "notes.db"
@@ -267,7 +327,7 @@ def test_documents_that_a_callback_adds(path):
                 notes.add(name, f"The {name} is red.")
 
         notes.ask("What is green?", cancel=cancel)
-        assert notes._passage_count == sum(len(passages) for _, _, passages in notes._added.values()) > 0
+        assert notes._passage_count == sum(len(passages) for _, _, passages in notes._added.values())
         assert {notes.search(f"red {name}", k=1)[0].text for name in ("door", "lamp", "wall")} == {
             "The door is red.",
             "The lamp is red.",

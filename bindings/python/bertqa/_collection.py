@@ -175,11 +175,11 @@ class Collection:
     def _transaction(self, begin: str, limits: Run = _NO_LIMITS) -> "Iterator[None]":
         """A transaction, rolled back on failure."""
         database = self._opened()
-        database.execute(begin)
         try:
             with database.polled(limits.check):
+                database.execute(begin)
                 yield
-            database.execute("COMMIT")
+                database.execute("COMMIT")
         finally:
             if database.in_transaction:
                 database.execute("ROLLBACK")
@@ -270,14 +270,14 @@ class Collection:
         self._flush(_NO_LIMITS)
 
     def _flush(self, limits: Run) -> None:
-        with self._alone(limits):
-            self._opened()
-            # Tries again if another process wrote the collection's first vectors meanwhile.
+        with self._alone(limits), self._opened().polled(limits.check):
+            # Tries again if another process wrote the collection's first vectors meanwhile, or a callback or a
+            # signal's handler wrote or replaced documents.
             while self._added and not self._write(limits):
                 pass
 
     def _write(self, limits: Run) -> bool:
-        """Writes added documents. Returns False if the collection's model has changed."""
+        """Writes added documents. Returns False if the collection's model or the documents have changed meanwhile."""
         database, fingerprint = self._opened(), self._fingerprint()
         # The callbacks of the calls below may add documents.
         added = dict(self._added)
@@ -295,7 +295,9 @@ class Collection:
             self._begun(b"", fingerprint, limits)  # vectors of another model would not fit the others
         vectors = self._vectors(texts, limits) if has_vectors else None
         with self._transaction("BEGIN IMMEDIATE", limits):
-            if self._fingerprint() != fingerprint:
+            if self._fingerprint() != fingerprint or any(
+                self._added.get(name) is not one for name, one in added.items()
+            ):
                 return False
             if model is not None:
                 database.execute(_sql(_SET_MODEL), model)

@@ -2,12 +2,16 @@
 
 import contextlib
 import sqlite3
-from typing import Any, Callable, Iterator, List
+import time
+from typing import Any, Callable, Iterator, List, Optional
 
 from ._call import guarded
 
 #: SQLite's instructions between two polls. They take about a millisecond, and some calls of FTS5 many.
 _INSTRUCTIONS = 1000
+#: Seconds that a statement waits for another connection, and between two of its tries.
+_PATIENCE = 10.0
+_PAUSE = 0.01
 
 
 class Database(sqlite3.Connection):
@@ -16,15 +20,27 @@ class Database(sqlite3.Connection):
     def __init__(self, name: str, file: str):
         self._name = name
         with self._named():
-            super().__init__(file, isolation_level=None, timeout=10, check_same_thread=False)
+            super().__init__(file, isolation_level=None, timeout=0, check_same_thread=False)
 
     #: True during a poll, when SQLite allows no other use of the connection.
     _is_polling = False
+    #: Polls; true ends the statement.
+    _poll: Optional[Callable[[], Any]] = None
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        """Executes a statement. It waits here for other connections, as SQLite's own wait ends for no poll or signal."""
         self._check_use()
-        with self._named():
-            return super().execute(*arguments)
+        end = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                with self._named():
+                    return super().execute(*arguments)
+            except sqlite3.OperationalError as error:
+                if "database is locked" not in str(error) or time.monotonic() >= end:
+                    raise
+                if self._poll is not None and self._poll():
+                    raise
+            time.sleep(_PAUSE)
 
     def close(self) -> None:
         self._check_use()
@@ -36,7 +52,7 @@ class Database(sqlite3.Connection):
 
     @contextlib.contextmanager
     def polled(self, poll: Callable[[], None]) -> "Iterator[None]":
-        """Calls `poll` while statements run. Its exception, or that of a signal's handler, ends them."""
+        """Calls `poll` while statements run or wait. Its exception, or that of a signal's handler, ends them."""
         errors: List[BaseException] = []
 
         def call(_: None) -> None:
@@ -46,14 +62,17 @@ class Database(sqlite3.Connection):
             finally:
                 self._is_polling = False
 
+        outer = self._poll
         try:
-            self.set_progress_handler(guarded(call, errors).__next__, _INSTRUCTIONS)
+            self._poll = guarded(call, errors).__next__
+            self.set_progress_handler(self._poll, _INSTRUCTIONS)
             yield
         except sqlite3.Error:
             if not errors:
                 raise
         finally:
-            self.set_progress_handler(None, _INSTRUCTIONS)
+            self._poll = outer
+            self.set_progress_handler(outer, _INSTRUCTIONS)
         if errors:
             raise errors.pop(0)
 

@@ -157,6 +157,8 @@ import Testing
       "foo ~> 1.2.3.4", "      actionpack (= 7.0.8.4)\n", "libfoo (<< 2.3.4.5)", "baz (= 1.2.3.4-1)",
       "Depends: libc6, libfoo (= 2.3.4.5) | bar", "bar (>= 2.3), libfoo (>> 2.3.4.5)",
       "ipython==8.12.3.1", "pip==1.2.3.4", "zipp==1.2.3.4", "upgrade pip 1.2.3.4",
+      "dnspython==2.4.2.1", "types-mysqlclient==2.2.0.1", "resource-manager>=1.2.3.4,<2", "foo==1.2.3.4 ; x",
+      "foo==1.2.3.4  # why", "## [1.2.3.4] (2020-01-02)", "## [1.2.3.4]\n\n- new",
       "at 2:1.0.99.4-1", "=2:1.0.99.4-12",
       "foo 1.2.5.1-2ubuntu1", "1.2.5.1-2~bpo12", "1.2.5.1-3.el9", "1.2.5.1-1+b1", "1.2.5.1+dfsg-1",
       "1.2.5.1-2+deb12u1",
@@ -183,6 +185,15 @@ import Testing
       "at 2:9.9.9.9-7c2f9a11",
       "9.9.9.9-7deb12", "9.9.9.9-device7", "9.9.9.9+443", "9.9.9.9+bugs", "9.9.9.9~ann", "9.9.9.9+7c2f",
       "update from 9.9.9.9", "build server 9.9.9.9",
+      // Conditions and lists of addresses.
+      "id.orig_h==9.9.9.9", "id.resp_h!=9.9.9.9", "X-Forwarded-For==9.9.9.9", "clientAddr==9.9.9.9",
+      "any>=9.9.9.9 && any<=9.9.9.12", "any==9.9.9.9 or", "# 9.9.9.9 (anna)", "# 9.9.9.9 = gateway",
+      "# 9.9.9.9]",
+      "# 9.9.9.9\n# 8.8.8.8", "# 8.8.8.8\n# 9.9.9.9", "9.9.9.9 (2024-01-05)\n8.8.8.8 (2024-01-06)",
+      "9.9.9.9 - 2024-01-05\n8.8.8.8 - 2024-01-06",
+      // A version says nothing of what the text calls an address.
+      "Firmware 9.9.1.7 released\nremote_addr=9.9.9.9 user=ann", "(v 9.9.1.2), client 9.9.9.9",
+      "release 9.9.1.2; login from 9.9.9.9",
     ] {
       #expect(try found(address).contains("IP 9.9.9.9"), "\(address)")
     }

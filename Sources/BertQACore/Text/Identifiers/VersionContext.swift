@@ -26,11 +26,12 @@ struct VersionContext {
     "depends:", "pre-depends:", "build-depends:", "recommends:", "suggests:", "conflicts:", "breaks:",
     "replaces:",
   ]
-  /// What stands in the words before addresses, apart from "IP": `client_addr==192.0.2.1`, `update from 192.0.2.1`.
-  private static let addressWords: [StaticString] = [
-    "addr", "src", "source", "dst", "dest", "host", "from", "client", "server", "peer", "remote",
-    "gateway", "dns",
-  ]
+  /// Words before addresses, apart from "IP": `client_addr==192.0.2.1`, `update from 192.0.2.1`.
+  private static let addressWords = Set(
+    words: """
+      addr address src source dst dest destination host from client server peer remote gateway dns orig origin resp \
+      forwarded login user visitor listen proxy router endpoint net target
+      """)
 
   /// True if the address in a range is a version.
   mutating func isVersion(_ range: Range<Int>, in text: TextBytes) -> Bool {
@@ -47,12 +48,14 @@ struct VersionContext {
     // 120.0.0.0 is a network or a browser's version, but no host.
     if numbers[1...].allSatisfy({ $0 == 0 }), numbers[0] != 0, !isPrivate { return true }
     let series = UInt16(numbers[0] << 8 | numbers[1])
-    if hasWord(before: range.lowerBound, text) {
+    let word = word(before: range.lowerBound, text)
+    if word == .ofVersions {
       if !known.contains(series) { known.append(series) }
       if known.count > Self.mostKnown { known.removeFirst() }
       return true
     }
-    return !isPrivate && (known.contains(series) || isToldByMarks(range, numbers, text))
+    if isPrivate { return false }
+    return word != .ofAddresses && known.contains(series) || isToldByMarks(range, numbers, text)
   }
 
   /// True for marks of a single version, which say nothing of others.
@@ -73,6 +76,7 @@ struct VersionContext {
     if hasSign(Self.requirements), text.has(" (", at: end - 4) {
       end -= 4
     } else if !isSpaced, hasSign(Self.requirements) || hasSign(Self.equalities) {
+      guard endsRequirement(range.upperBound, text) else { return false }
       end -= 2
     } else {
       sign = Self.listed.first { text.has($0, at: end - $0.utf8CodeUnitCount) }
@@ -95,6 +99,13 @@ struct VersionContext {
     return isListed(begin, text, needsIndentation: revision == nil && text[end + 2] != UInt8(ascii: "<"))
   }
 
+  /// True at the end of a text or line, and before what may follow in lists of packages. A condition goes on.
+  private func endsRequirement(_ end: Int, _ text: TextBytes) -> Bool {
+    var end = end
+    while text[end] == 0x20 || text[end] == 0x09 { end += 1 }
+    return end >= text.count || [0x0A, 0x0D, 0x22, 0x23, 0x27, 0x29, 0x2C, 0x3B, 0x5D].contains(text[end])
+  }
+
   /// True for a name at the beginning of a line, behind the name of a field, and behind what another package must have.
   private func isListed(_ name: Int, _ text: TextBytes, needsIndentation: Bool = false) -> Bool {
     var start = name
@@ -109,12 +120,19 @@ struct VersionContext {
     return "<=>~".utf8.contains(text[open + 1])
   }
 
-  /// True for a name or word that tells of addresses. "IP" is a word of its own or ends one: `ip.src`, `userIP`,
-  /// `ipv4`, but not `ipython`, `pip`, `zipp`.
-  // Not String.contains, with which the library would link the engine of regular expressions.
+  /// True for a name or word that tells of addresses: `id.orig_h`, `clientAddr`, `remote_addr`, but not `dnspython`.
+  /// "IP" is a word of its own or ends one: `ip.src`, `userIP`, `ipv4`, but not `ipython`, `pip`, `zipp`.
   private func hasAddressWord(_ range: Range<Int>, _ text: TextBytes) -> Bool {
-    range.contains { start in
-      if Self.addressWords.contains(where: { text.has($0, at: start) }) { return true }
+    var begin = range.lowerBound
+    for end in begin..<range.upperBound {
+      let isLetter = TextBytes.isLetter(text[end])
+      let isLast =
+        end + 1 == range.upperBound || !TextBytes.isLetter(text[end + 1])
+        || text[end] & 0x20 != 0 && text[end + 1] & 0x20 == 0
+      if isLetter, isLast, Self.addressWords.contains(text.spelling(begin..<end + 1)) { return true }
+      if isLast || !isLetter { begin = end + 1 }
+    }
+    return range.contains { start in
       guard text.has("ip", at: start), !"pz".utf8.contains(text[start - 1] | 0x20) else { return false }
       let next = "sv".utf8.contains(text[start + 2] | 0x20) ? start + 3 : start + 2
       return !TextBytes.isLetter(text[next]) || text[next] & 0x20 == 0
@@ -138,23 +156,27 @@ struct VersionContext {
     return text[hyphen] == UInt8(ascii: "-") && end > hyphen + 1 ? end : nil
   }
 
-  /// True if one of the words stands before a number, perhaps with a mark or one other word between.
-  private func hasWord(before start: Int, _ text: TextBytes) -> Bool {
+  private enum Word {
+    case ofVersions, ofAddresses
+  }
+
+  /// Returns the word that stands before a number, perhaps with a mark or one other word between.
+  private func word(before start: Int, _ text: TextBytes) -> Word? {
     var position = start
     for _ in 0..<2 {
       let low = max(0, position - 24)
       while position > low, text.letterSize(before: position, begin: low) == 0 {
-        if text.has("§", at: position - 2) { return true }
-        if text[position - 1] == UInt8(ascii: "\n") || text.isDigit(position - 1) { return false }
+        if text.has("§", at: position - 2) { return .ofVersions }
+        if text[position - 1] == UInt8(ascii: "\n") || text.isDigit(position - 1) { return nil }
         position -= 1
       }
       let end = position
       position = text.wordStart(before: end, begin: low)
-      guard position < end else { return false }
-      if Self.words.contains(text.spelling(position..<end)) { return true }
-      if hasAddressWord(position..<end, text) { return false }
+      guard position < end else { return nil }
+      if Self.words.contains(text.spelling(position..<end)) { return .ofVersions }
+      if hasAddressWord(position..<end, text) { return .ofAddresses }
     }
-    return false
+    return nil
   }
 
   /// True for `-rc1`, `+build`, `-2ubuntu1`, `-1+b1`, `-1~bpo12`, `-3.el9` after a number. Digits alone may end a range.
@@ -170,14 +192,16 @@ struct VersionContext {
   }
 
   /// True on a line of its own with marks of a heading, or with a date after it: `## 1.2.6.3`,
-  /// `1.2.6.3 (2011-07-24)`, `1.2.6.3 - 2011-07-24`. Logs have an address and a date with other marks between.
+  /// `1.2.6.3 (2011-07-24)`, `1.2.6.3 - 2011-07-24`. Logs have an address and a date with other marks between. In a
+  /// list of addresses, the line before or the next one begins with another.
   private func isHeading(_ range: Range<Int>, _ text: TextBytes) -> Bool {
     var end = range.upperBound
     while text[end] == 0x20, end - range.upperBound < 6 { end += 1 }
     // A comment has text behind the address, or no space behind its mark.
     let isAlone =
       text[range.lowerBound - 1] != UInt8(ascii: "#")
-      && (end >= text.count || [0x0A, 0x0D, 0x28, 0x3D, 0x5D].contains(text[end]))
+      && (end >= text.count || text[end] == 0x0A || text[end] == 0x0D || hasYear(inParenthesesAt: end, text)
+        || text[end] == UInt8(ascii: "]") && text[range.lowerBound - 1] == UInt8(ascii: "["))
     var begin = range.lowerBound
     var hasMark = false
     while begin > 0, range.lowerBound - begin < 16, text[begin - 1] != UInt8(ascii: "\n") {
@@ -190,6 +214,7 @@ struct VersionContext {
       }
       begin -= 1
     }
+    if isListed(lineFrom: begin, to: end, text) { return false }
     if hasMark { return true }
     let isInParentheses = text[end] == UInt8(ascii: "(")
     guard isInParentheses || text.has(" - ", at: end - 1) else { return false }
@@ -205,5 +230,37 @@ struct VersionContext {
     }
     while text[end] == 0x20 { end += 1 }
     return end >= text.count || text[end] == 0x0A || text[end] == 0x0D
+  }
+
+  /// True for `(May 18, 2020)`.
+  private func hasYear(inParenthesesAt start: Int, _ text: TextBytes) -> Bool {
+    guard text[start] == UInt8(ascii: "(") else { return false }
+    var position = start + 1
+    while position - start < 24, text[position] != UInt8(ascii: ")"), position < text.count {
+      var end = position
+      while text.isDigit(end), end - position < 5 { end += 1 }
+      if end - position == 4, text.has("19", at: position) || text.has("20", at: position) { return true }
+      position = max(end, position + 1)
+    }
+    return false
+  }
+
+  /// True if the line before or after one begins with an address, as it does.
+  private func isListed(lineFrom begin: Int, to end: Int, _ text: TextBytes) -> Bool {
+    func hasAddress(at start: Int) -> Bool {
+      guard text[start] == text[begin] || text.isDigit(start) && text.isDigit(begin) else { return false }
+      var position = start
+      while position - start < 16, [0x20, 0x09, 0x23, 0x2A, 0x2D, 0x5B].contains(text[position]) {
+        position += 1
+      }
+      return text.internetAddress(at: position) != nil
+    }
+    var next = end
+    while next < text.count, next - end < 200, text[next] != 0x0A { next += 1 }
+    if text[next] == 0x0A, hasAddress(at: next + 1) { return true }
+    guard begin > 0 else { return false }
+    var previous = begin - 1
+    while previous > 0, begin - previous < 200, text[previous - 1] != 0x0A { previous -= 1 }
+    return hasAddress(at: previous)
   }
 }

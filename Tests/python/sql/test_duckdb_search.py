@@ -73,6 +73,26 @@ def test_a_search_of_odd_rows(connection):
             connection.execute(sql, ["fox", k]).fetchall()
 
 
+def test_a_search_for_each_question_of_a_table(connection):
+    """The rows of a question are those of its own search, and a repeated word counts once."""
+    connection.execute(
+        """CREATE TABLE passages AS
+             SELECT id, [word, word] AS words, bertqa_embed(word) AS vector
+             FROM (VALUES (1, 'fox'), (2, 'dog'), (3, 'king')) AS rows(id, word)"""
+    )
+    questions = ["fox", "dog king", "quux", "", None]
+    alone = "SELECT id, score FROM bertqa_search('passages', ?, 2)"
+    expected = {question: connection.execute(alone, [question]).fetchall() for question in questions}
+    assert [len(expected[question]) for question in questions] == [2, 2, 2, 2, 0]
+    sql = """SELECT question, id, score FROM unnest(?::VARCHAR[]) AS asked(question),
+             bertqa_search(source := 'passages', question := question, k := 2) ORDER BY score DESC"""
+    found = connection.execute(sql, [questions]).fetchall()
+    for question in questions:
+        assert sorted(row[1:] for row in found if row[0] == question) == sorted(expected[question])
+    with pytest.raises(duckdb.Error, match="bertqa_search: k is 1 to 1000"):
+        connection.execute(sql.replace("k := 2", "k := 0"), [questions]).fetchall()
+
+
 def test_a_search_embeds_the_question_as_a_query(tmp_path):
     shutil.copytree(FIXTURES / "tiny-bert-embedder", tmp_path / "model")
     settings = {"prompts": {"query": "a king of france: "}}

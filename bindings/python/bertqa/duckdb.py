@@ -34,103 +34,107 @@ _ENTITIES = 'STRUCT(label VARCHAR, text VARCHAR, "start" BIGINT, "end" BIGINT, s
 # DuckDB substitutes an expression for each use of its name and would run the model each time, except across
 # unnest().
 _ANSWERS = """
-CREATE OR REPLACE TEMP MACRO bertqa_answers(question, document) AS TABLE
+CREATE OR REPLACE TEMP MACRO bertqa_answers(question, text) AS TABLE
 SELECT r.answer, r.score, r.probability, r.gap, r."start" AS start_char, r."end" AS end_char, r.sentence, r.is_impossible
-FROM (SELECT unnest([bertqa_best_answer(question, document)])) AS found(r) WHERE r.answer IS NOT NULL
+FROM (SELECT unnest([bertqa_best_answer(question, text)])) AS found(r) WHERE r.answer IS NOT NULL
 """
 # A Python function cannot be an aggregate, but takes a list.
 _ANSWER_ALL = """
-CREATE OR REPLACE TEMP MACRO bertqa_answer_all(question, document) AS
+CREATE OR REPLACE TEMP MACRO bertqa_answer_all(question, text) AS
 bertqa_answer_list(
-  CASE WHEN min(question) FILTER (WHERE document IS NOT NULL) <> max(question) FILTER (WHERE document IS NOT NULL)
+  CASE WHEN min(question) FILTER (WHERE text IS NOT NULL) <> max(question) FILTER (WHERE text IS NOT NULL)
     THEN error('bertqa_answer_all(question, text): the question is the same in all rows of a group')
-    ELSE min(question) FILTER (WHERE document IS NOT NULL) END,
-  list(document) FILTER (WHERE question IS NOT NULL AND document IS NOT NULL))
+    ELSE min(question) FILTER (WHERE text IS NOT NULL) END,
+  list(text) FILTER (WHERE question IS NOT NULL AND text IS NOT NULL))
 """
 # The functions below take labels as a text with a comma after each name; '' means the model's own.
 _CLASSIFY = """
 CREATE OR REPLACE TEMP MACRO bertqa_classify
-(document) AS bertqa_best_label(document, ''),
-(document, labels) AS bertqa_best_label(document, labels || ',')
+(text) AS bertqa_best_label(text, ''),
+(text, labels) AS bertqa_best_label(text, labels || ',')
 """
 _ALL_LABELS = """
 CREATE OR REPLACE TEMP MACRO bertqa_labels
-(document) AS TABLE (FROM bertqa_label_rows(document, '')),
-(document, labels) AS TABLE (FROM bertqa_label_rows(document, labels || ','))
+(text) AS TABLE (FROM bertqa_label_rows(text, '')),
+(text, labels) AS TABLE (FROM bertqa_label_rows(text, labels || ','))
 """
 _LABEL_ROWS = """
-CREATE OR REPLACE TEMP MACRO bertqa_label_rows(document, labels) AS TABLE
-SELECT r.label, r.probability, r.id FROM (SELECT unnest(bertqa_label_list(document, labels))) AS found(r)
+CREATE OR REPLACE TEMP MACRO bertqa_label_rows(text, labels) AS TABLE
+SELECT r.label, r.probability, r.id FROM (SELECT unnest(bertqa_label_list(text, labels))) AS found(r)
 """
 _ALL_ENTITIES = """
 CREATE OR REPLACE TEMP MACRO bertqa_entities
-(document) AS TABLE (FROM bertqa_entity_rows(document, '')),
-(document, labels) AS TABLE (FROM bertqa_entity_rows(document, labels || ','))
+(text) AS TABLE (FROM bertqa_entity_rows(text, '')),
+(text, labels) AS TABLE (FROM bertqa_entity_rows(text, labels || ','))
 """
 _ENTITY_ROWS = """
-CREATE OR REPLACE TEMP MACRO bertqa_entity_rows(document, labels) AS TABLE
+CREATE OR REPLACE TEMP MACRO bertqa_entity_rows(text, labels) AS TABLE
 SELECT r.text AS entity, r.label, r.score, r."start" AS start_char, r."end" AS end_char
-FROM (SELECT unnest(bertqa_entity_list(document, labels))) AS found(r)
+FROM (SELECT unnest(bertqa_entity_list(text, labels))) AS found(r)
 """
 
 _PATTERNS = """
 CREATE OR REPLACE TEMP MACRO bertqa_patterns
-(document) AS TABLE (FROM bertqa_pattern_rows(document, 'all', '')),
-(document, patterns) AS TABLE (FROM bertqa_pattern_rows(document, patterns, '')),
-(document, patterns, regions) AS TABLE (FROM bertqa_pattern_rows(document, patterns, regions))
+(text) AS TABLE (FROM bertqa_pattern_rows(text, 'all', '')),
+(text, patterns) AS TABLE (FROM bertqa_pattern_rows(text, patterns, '')),
+(text, patterns, regions) AS TABLE (FROM bertqa_pattern_rows(text, patterns, regions))
 """
 _PATTERN_ROWS = """
-CREATE OR REPLACE TEMP MACRO bertqa_pattern_rows(document, patterns, regions) AS TABLE
+CREATE OR REPLACE TEMP MACRO bertqa_pattern_rows(text, patterns, regions) AS TABLE
 SELECT r.text AS entity, r.label, r.score, r."start" AS start_char, r."end" AS end_char
-FROM (SELECT unnest(bertqa_pattern_list(document, patterns, regions))) AS found(r)
+FROM (SELECT unnest(bertqa_pattern_list(text, patterns, regions))) AS found(r)
 """
 # Without a name, which has a comma after it, the model's default prompt is used.
 _EMBED = """
 CREATE OR REPLACE TEMP MACRO bertqa_embed
-(document) AS bertqa_vector(document, ''),
-(document, prompt_name) AS bertqa_vector(document, prompt_name || ',')
+(text) AS bertqa_vector(text, ''),
+(text, prompt_name) AS bertqa_vector(text, prompt_name || ',')
 """
 _REDACT = """
 CREATE OR REPLACE TEMP MACRO bertqa_redact
-(document) AS bertqa_redacted(document, 'all', 'label', '', '', ''),
-(document, patterns) AS bertqa_redacted(document, patterns, 'label', '', '', ''),
-(document, patterns, action) AS bertqa_redacted(document, patterns, action, '', '', ''),
-(document, patterns, action, value) AS bertqa_redacted(document, patterns, action, value::VARCHAR, '', ''),
-(document, patterns, action, value, regions)
-  AS bertqa_redacted(document, patterns, action, value::VARCHAR, regions, ''),
-(document, patterns, action, value, regions, labels)
-  AS bertqa_redacted(document, patterns, action, value::VARCHAR, regions, labels)
+(text) AS bertqa_redacted(text, 'all', 'label', '', '', ''),
+(text, patterns) AS bertqa_redacted(text, patterns, 'label', '', '', ''),
+(text, patterns, action) AS bertqa_redacted(text, patterns, action, '', '', ''),
+(text, patterns, action, value) AS bertqa_redacted(text, patterns, action, value::VARCHAR, '', ''),
+(text, patterns, action, value, regions)
+  AS bertqa_redacted(text, patterns, action, value::VARCHAR, regions, ''),
+(text, patterns, action, value, regions, labels)
+  AS bertqa_redacted(text, patterns, action, value::VARCHAR, regions, labels)
 """
 
 _WORDS = r"""
-CREATE OR REPLACE TEMP MACRO bertqa_words(body) AS regexp_extract_all(lower(body), '[\p{L}\p{N}]+')
+CREATE OR REPLACE TEMP MACRO bertqa_words(text) AS regexp_extract_all(lower(text), '[\p{L}\p{N}]+')
 """
 # The best 200 by words and the best 200 by exact cosine are compared. A vector of zeros has no cosine: NaN.
+# The rows of a view have no identity, so the table is read twice: to count words, and to keep the best rows of a scan.
 _SEARCH = """
-CREATE OR REPLACE TEMP MACRO bertqa_search(passages, question, k := 10) AS TABLE
+CREATE OR REPLACE TEMP MACRO bertqa_search(source, question, k := 10) AS TABLE
 WITH asked AS MATERIALIZED (
   SELECT bertqa_embed(question, 'query') AS vector, list_distinct(bertqa_words(question)) AS words),
-texts AS MATERIALIZED (
-  SELECT bertqa_row, row_number() OVER () AS number,
-    nullif(array_cosine_similarity(bertqa_row.vector, asked.vector), 'nan') AS cosine
-  FROM query_table(passages) AS bertqa_row, asked),
-found AS (
-  SELECT DISTINCT number, word FROM (SELECT number, unnest(bertqa_row.words) AS word FROM texts)
-  WHERE word IN (SELECT unnest(words) FROM asked)),
+found AS MATERIALIZED (
+  SELECT list_intersect(bertqa_row.words, asked.words) AS words FROM query_table(source) AS bertqa_row, asked),
 weights AS (
-  SELECT word, ln(1 + ((SELECT count(*) FROM texts) - count(*) + 0.5) / (count(*) + 0.5)) AS weight
-  FROM found GROUP BY word),
-shares AS (
-  SELECT number, sum(weight) / (SELECT sum(weight) FROM weights) AS share
-  FROM found JOIN weights USING (word) GROUP BY number),
+  SELECT word, ln(1 + ((SELECT count(*) FROM found) - count(*) + 0.5) / (count(*) + 0.5)) AS weight
+  FROM (SELECT unnest(words) AS word FROM found) GROUP BY word),
+weighed AS MATERIALIZED (SELECT map(list(word), list(weight)) AS weights, sum(weight) AS total FROM weights),
+texts AS (
+  SELECT bertqa_row, row_number() OVER () AS number,
+    nullif(array_cosine_similarity(bertqa_row.vector, asked.vector), 'nan') AS cosine,
+    list_sum([map_extract(weights, word)[1] for word in list_intersect(bertqa_row.words, asked.words)]) / total AS share
+  FROM query_table(source) AS bertqa_row, asked, weighed),
 best AS (
-  SELECT bertqa_row, coalesce(cosine, 0) AS cosine, coalesce(share, 0) AS share
-  FROM texts LEFT JOIN shares USING (number)
-  QUALIFY row_number() OVER (ORDER BY cosine DESC NULLS LAST) <= 200
-    OR row_number() OVER (ORDER BY share DESC NULLS LAST, cosine DESC NULLS LAST) <= 200)
-SELECT unnest(bertqa_row), bertqa_search_score(cosine, share) AS score FROM best
-WHERE question IS NOT NULL ORDER BY score DESC
-LIMIT coalesce(CASE WHEN k NOT BETWEEN 1 AND 1000 THEN error('bertqa_search: k is 1 to 1000') ELSE k END, 0)
+  SELECT arg_max(texts, coalesce(cosine, -2), 200) AS near,
+    arg_max(texts, (coalesce(share, 0), coalesce(cosine, -2)), 200) AS worded
+  FROM texts),
+both_orders AS (
+  SELECT DISTINCT ON (r.number) r FROM (SELECT unnest(list_concat(near, worded)) AS r FROM best)),
+scored AS (
+  SELECT r.bertqa_row, bertqa_search_score(coalesce(r.cosine, 0), coalesce(r.share, 0)) AS score FROM both_orders
+  WHERE question IS NOT NULL)
+SELECT unnest(bertqa_row), score FROM scored
+QUALIFY row_number() OVER (ORDER BY score DESC)
+  <= CASE WHEN k NOT BETWEEN 1 AND 1000 THEN error('bertqa_search: k is 1 to 1000') ELSE k END
+ORDER BY score DESC
 """
 
 

@@ -135,7 +135,9 @@ COMMENT ON FUNCTION bertqa_match(regconfig, text) IS 'a text search for any of t
 
 -- The rows that rank best by words, ties included, and of the others those with the nearest vectors: an index serves each
 -- of the two. The caller's search_path does not count: it could hold other operators of these names, and pg_restore
--- empties it. RESTRICTED: workers cannot read temporary tables.
+-- empties it. RESTRICTED: workers cannot read temporary tables. A row of a table is carried as its place and read at the
+-- end, as a whole row would be read out of TOAST before it is sorted. Rows of views and foreign tables have no
+-- place, and a role that may read columns but not the table cannot see it: they are carried whole.
 CREATE FUNCTION bertqa_search(
   source anyelement, question text, k integer DEFAULT 10, configuration regconfig DEFAULT get_current_ts_config()
 ) RETURNS SETOF anyelement LANGUAGE plpgsql STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10
@@ -157,12 +159,17 @@ DECLARE
   vector real[];
   cosine text;
   distance text;
+  has_places boolean := has_table_privilege(relation, 'SELECT') AND (
+    WITH RECURSIVE parts AS (
+      SELECT relation::oid AS part UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = part)
+    SELECT bool_and(relkind IN ('r', 'm', 'p')) FROM pg_class JOIN parts ON part = oid);
+  carried text := CASE WHEN has_places THEN 'bertqa_row.tableoid AS part, bertqa_row.ctid AS place' ELSE 'bertqa_row' END;
 BEGIN
   IF relation IS NULL OR coalesce(cardinality(words), 0) <> 1 OR coalesce(cardinality(vectors), 0) <> 1 THEN
     RAISE EXCEPTION 'bertqa_search needs a table or view with one column of type tsvector and one of type real[] or vector'
       USING ERRCODE = 'wrong_object_type', HINT = 'Pass it as NULL::name; a view can leave out columns and rows.';
   END IF;
-  IF question IS NULL OR k IS NULL THEN
+  IF question IS NULL OR k IS NULL OR configuration IS NULL THEN
     RETURN;
   END IF;
   IF k NOT BETWEEN 1 AND 1000 THEN
@@ -183,21 +190,25 @@ BEGIN
   INTO query, vector USING configuration, question;
   RETURN QUERY EXECUTE format($query$
     WITH bertqa_found AS MATERIALIZED (
-      SELECT bertqa_row, ts_rank(bertqa_row.%1$I, $1, 1) AS rank, %2$s AS cosine
+      SELECT %7$s, ts_rank(bertqa_row.%1$I, $1, 1) AS rank, %2$s AS cosine
       FROM %4$s AS bertqa_row WHERE bertqa_row.%1$I @@ $1
       ORDER BY rank DESC FETCH FIRST 200 ROWS WITH TIES),
     bertqa_near AS MATERIALIZED (
-      SELECT bertqa_row, %2$s AS cosine FROM %4$s AS bertqa_row
+      SELECT %7$s, %2$s AS cosine FROM %4$s AS bertqa_row
       WHERE bertqa_row.%5$I IS NOT NULL
         AND (bertqa_row.%1$I @@ $1
           AND ts_rank(bertqa_row.%1$I, $1, 1) >= (SELECT min(rank) FROM bertqa_found)) IS NOT TRUE
       ORDER BY %3$s LIMIT 200)
     SELECT (bertqa_row).*
-    FROM (SELECT bertqa_row, cosine FROM bertqa_found UNION ALL SELECT bertqa_row, cosine FROM bertqa_near) AS both_orders
-    ORDER BY %6$s.bertqa_search_score(cosine, coalesce(
+    FROM (SELECT %8$s, cosine FROM bertqa_found UNION ALL SELECT %8$s, cosine FROM bertqa_near) AS both_orders %9$s
+    ORDER BY %6$s.bertqa_search_score(both_orders.cosine, coalesce(
       (SELECT count(*) FROM unnest($4) AS word WHERE word = ANY(tsvector_to_array((bertqa_row).%1$I)))
         / nullif(cardinality($4), 0)::double precision, 0)) DESC LIMIT $3
-    $query$, words[1], cosine, distance, relation, vectors[1], own)
+    $query$, words[1], cosine, distance, relation, vectors[1], own, carried,
+    CASE WHEN has_places THEN 'part, place' ELSE 'bertqa_row' END,
+    CASE WHEN has_places THEN format(
+      'JOIN %s AS bertqa_row ON bertqa_row.ctid = both_orders.place AND bertqa_row.tableoid = both_orders.part', relation)
+    END)
   USING query, vector, k, asked;
 END
 $function$;

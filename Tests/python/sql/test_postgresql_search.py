@@ -61,6 +61,37 @@ def test_a_search_by_words_and_vectors(session, kind):
     session.execute("ROLLBACK")
 
 
+def test_a_search_of_each_kind_of_table(session):
+    """Rows of different parts have the same place. Views, and roles that may read columns only, have no places."""
+    session.execute("BEGIN")
+    rows = ", ".join(f"({id}, {quote(text)})" for id, text in enumerate(TEXTS))
+    session.execute(
+        f"""CREATE TABLE one AS
+              SELECT id, id AS place, id AS part, to_tsvector('english', body) AS words, bertqa_embed(body) AS vector
+              FROM (VALUES {rows}) AS t(id, body);
+            CREATE MATERIALIZED VIEW kept AS SELECT * FROM one;
+            CREATE VIEW seen AS SELECT * FROM one;
+            CREATE TABLE split (LIKE one) PARTITION BY LIST (id);
+            CREATE TABLE split_3 PARTITION OF split FOR VALUES IN (3);
+            CREATE TABLE split_others PARTITION OF split DEFAULT;
+            INSERT INTO split SELECT * FROM one;
+            CREATE TABLE parent AS SELECT * FROM one WHERE id <> 3;
+            CREATE TABLE child () INHERITS (parent);
+            INSERT INTO child SELECT * FROM one WHERE id = 3;
+            CREATE ROLE reader; GRANT SELECT (id, place, part, words, vector) ON one TO reader"""
+    )
+    sql = "SELECT id, place, part FROM bertqa_search(NULL::{}, 'moon', 99, 'english')"
+    expected = session.execute(sql.format("one"))
+    assert expected[0] == ["3", "3", "3"] and len(expected) == 5
+    for source in "kept", "seen", "split", "parent":
+        assert session.execute(sql.format(source)) == expected, source
+    session.execute("SET ROLE reader")
+    assert session.execute(sql.format("one")) == expected
+    session.execute("RESET ROLE")
+    assert session.execute("SELECT id FROM bertqa_search(NULL::one, 'moon', 9, NULL)") == []
+    session.execute("ROLLBACK")
+
+
 def test_a_search_embeds_the_question_as_a_query(server, session):
     model = server.root / "tiny-prompts"
     shutil.copytree(FIXTURES / "tiny-bert-embedder", model)

@@ -2,7 +2,7 @@
 
 -- STABLE rather than IMMUTABLE: results depend on settings such as bertqa.answer_model.
 -- COST is in units of a simple operator; a run of the model takes as long as some hundred thousand of them.
--- The planner then runs it last, on as few rows as possible, and in parallel.
+-- The planner then runs it last, on as few rows as possible, and in parallel if the table is large enough.
 
 CREATE FUNCTION bertqa_answer(question text, text text) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_answer' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;

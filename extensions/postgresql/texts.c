@@ -236,7 +236,10 @@ Datum bertqa_pg_cosine(PG_FUNCTION_ARGS) {
     lengths[i] = ArrayGetNItems(ARR_NDIM(vectors[i]), ARR_DIMS(vectors[i]));
     if (array_contains_nulls(vectors[i]) || lengths[i] != lengths[0]) {
       ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-              errmsg("bertqa_cosine compares two vectors of one length, without NULLs"));
+              errmsg("bertqa_cosine compares two vectors of one length, without NULLs"),
+              lengths[i] != lengths[0]
+                  ? errdetail("The vectors have %d and %d numbers.", lengths[0], lengths[i])
+                  : 0);
     }
   }
   double cosine =

@@ -16,10 +16,7 @@ static int find(connection *connection, const bertqa_text *texts, int32_t k,
   bertqa_entities_options options = {.struct_size = sizeof options, .call = call};
   threshold_list labels;
   const char *wrong = texts[1].text != NULL ? set_entity_labels(texts[1], &labels, &options) : NULL;
-  if (wrong != NULL) {
-    *message = sqlite3_mprintf("%s", wrong);
-    return SQLITE_ERROR;
-  }
+  if (wrong != NULL) return wrong_argument(wrong, message);
   bertqa_entity_list *found;
   status = bertqa_entities(context, texts[0].text, texts[0].length, &options, &found);
   *rows = found;
@@ -37,10 +34,7 @@ static int find_patterns(connection *connection, const bertqa_text *texts, int32
     status = bertqa_patterns_named(texts[1].text, texts[1].length, &options.patterns);
   name_list regions;
   const char *wrong = read_names(texts[2], &regions);
-  if (wrong != NULL) {
-    *message = sqlite3_mprintf("%s", wrong);
-    return SQLITE_ERROR;
-  }
+  if (wrong != NULL) return wrong_argument(wrong, message);
   options.regions = regions.names;
   options.region_count = regions.count;
   if (status == BERTQA_OK)

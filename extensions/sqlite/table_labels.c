@@ -15,10 +15,7 @@ static int find(connection *connection, const bertqa_text *texts, int32_t k,
   bertqa_classify_options options = {.struct_size = sizeof options, .call = call};
   name_list labels;
   const char *wrong = texts[1].text != NULL ? set_labels(texts[1], &labels, &options) : NULL;
-  if (wrong != NULL) {
-    *message = sqlite3_mprintf("%s", wrong);
-    return SQLITE_ERROR;
-  }
+  if (wrong != NULL) return wrong_argument(wrong, message);
   bertqa_classification *found;
   status = bertqa_classify(context, texts[0].text, texts[0].length, &options, &found);
   *rows = found;

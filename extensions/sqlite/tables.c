@@ -126,6 +126,11 @@ int failed_call(bertqa_status status, char **message) {
   return code;
 }
 
+int wrong_argument(const char *wrong, char **message) {
+  *message = sqlite3_mprintf("%s", wrong);
+  return SQLITE_ERROR;
+}
+
 /* Reads the argument after the texts; 0 if it is absent. */
 static int read_k(table *table, cursor *cursor, int32_t *k) {
   sqlite3_value *value = cursor->arguments[table->kind->text_count];

@@ -29,6 +29,9 @@ extern const table_kind answers_kind, labels_kind, entities_kind, patterns_kind,
 /* Returns SQLite's code for a failed call of the library, and sets the message. */
 int failed_call(bertqa_status status, char **message);
 
+/* The same for a text that says what is wrong with an argument. */
+int wrong_argument(const char *wrong, char **message);
+
 /* Returns a part of a text as a column. */
 void give_part(sqlite3_context *result, bertqa_text text, bertqa_range range);
 

@@ -154,7 +154,17 @@ def test_parallel_plans(session, tiny_path):
     sql = "SELECT string_agg(bertqa_answer('Who slept?', body), '|' ORDER BY i) FROM texts"
     session.execute("SET max_parallel_workers_per_gather = 0")
     alone = session.value(sql)
-    session.execute("SET max_parallel_workers_per_gather = 2; SET min_parallel_table_scan_size = 0")
+    session.execute("RESET max_parallel_workers_per_gather")
+    assert not any("Gather" in row[0] for row in session.execute(f"EXPLAIN {sql}"))  # a small table
+    session.execute("ALTER TABLE texts SET (parallel_workers = 2)")
+    embedded = "SELECT i, bertqa_embed(body) FROM texts"
+    for statement, is_parallel in (
+        (f"CREATE TABLE vectors AS {embedded}", True),
+        ("INSERT INTO texts SELECT i, bertqa_answer('Who slept?', body) FROM texts", False),
+        ("UPDATE texts SET body = bertqa_answer('Who slept?', body)", False),
+    ):
+        plan = session.execute(f"EXPLAIN {statement}")
+        assert any("Gather" in row[0] for row in plan) == is_parallel, statement
     counted = "SELECT count(*) FROM texts WHERE bertqa_answer('Who slept?', body) IS NOT NULL"
     plan = "\n".join(row[0] for row in session.execute(f"EXPLAIN ANALYZE {counted}"))
     assert "Workers Launched: 2" in plan, plan

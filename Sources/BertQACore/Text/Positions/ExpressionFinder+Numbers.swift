@@ -66,11 +66,34 @@ extension ExpressionFinder {
   private func isJoint(_ position: Int) -> Bool {
     guard text.isDigit(position - 1), text.isDigit(position + 1) else { return false }
     switch text[position] {
-    case UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "'"): return true
+    case UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "'"): return true
+    case UInt8(ascii: ","): return joinsDigits(commaAt: position)
     // 1/2 and 31/12/2026, but not the season 2025/26.
     case UInt8(ascii: "/"): return !text.isDigit(position - 3) || !text.isDigit(position - 2)
     default: return false
     }
+  }
+
+  /// True in `1,234`, `1,50,000` and `12,5`; false between the cells of a table: `12.50,3,2024-01-05`.
+  private func joinsDigits(commaAt position: Int) -> Bool {
+    func hasDigit(behind marks: StaticString, at place: Int, _ step: Int) -> Bool {
+      text.isDigit(place + step) && marks.withUTF8Buffer { $0.contains(text[place]) }
+    }
+    if areThreeDigits(at: position + 1) { return true }
+    var end = position + 1
+    while text.isDigit(end), end - position < 32 { end += 1 }
+    var group = position
+    while hasDigit(behind: ",", at: group, 1), group - position < 32, text.isDigit(group + 2),
+      !text.isDigit(group + 3)
+    {
+      group += 3
+    }
+    if group > position, hasDigit(behind: ",", at: group, 1) { return areThreeDigits(at: group + 1) }
+    var begin = position
+    while text.isDigit(begin - 1), position - begin < 32 { begin -= 1 }
+    if hasDigit(behind: ",.:/-", at: end, 1) || hasDigit(behind: ",:/-", at: begin - 1, -1) { return false }
+    if hasDigit(behind: ".", at: begin - 1, -1) { return position - begin == 3 }
+    return !TextBytes.isLetter(text[begin - 1])
   }
 
   /// Digits may be grouped by narrow spaces and by those that do not break.

@@ -165,6 +165,24 @@ def test_pairs():
         several.rank("a", ["b"])
 
 
+def test_files_of_sentence_transformers_6(tmp_path):
+    directory = shutil.copytree(FIXTURES / "tiny-bert-regression", tmp_path / "model")
+    pair = ("a fox", TEXT)
+    score = bertqa.CrossEncoder(directory).predict(pair, activation_fn=lambda logits: logits)
+    for settings, message in [
+        ({"activation_fn": "torch.nn.modules.linear.Identity", "prompts": {}, "default_prompt_name": None}, None),
+        ({"activation_fn": "torch.nn.modules.linear.Identity", "prompts": {"q": "query: "}}, None),
+        ({"activation_fn": "torch.nn.Tanh"}, "activation_fn torch.nn.Tanh is not known"),
+        ({"prompts": {"q": "query: "}, "default_prompt_name": "q"}, "has a default prompt"),
+    ]:
+        (directory / "config_sentence_transformers.json").write_text(json.dumps(settings))
+        if message is None:
+            assert bertqa.CrossEncoder(directory).predict(pair) == score
+        else:
+            with pytest.raises(ValueError, match=message):
+                bertqa.CrossEncoder(directory)
+
+
 @pytest.mark.parametrize("key", ["sentence_transformers", "sbert_ce_default_activation_function"])
 def test_unknown_activation(key, tmp_path):
     directory = shutil.copytree(FIXTURES / "tiny-bert-regression", tmp_path / "model")

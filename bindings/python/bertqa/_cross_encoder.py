@@ -14,7 +14,7 @@ class CrossEncoder:
     model: a Context, or a model as for Context, such as the directory of a classifier of pairs.
     max_length: the maximum tokens of a pair; default: from the tokenizer's files, or as many as the model takes.
     activation_fn: a function of a NumPy array of logits, or a module of torch; default: that of the model's
-        config.json, else the sigmoid for one label, and none for more.
+        files, else the sigmoid for one label, and none for more.
     truncate: False: longer pairs are read as a whole, in windows; default True.
     options: those of Context; the default precision is "f32", or "int8" for a model stored in int8.
     """
@@ -109,8 +109,13 @@ class CrossEncoder:
         return sorted(results, key=lambda one: one["score"], reverse=True)[:top_k]
 
     def _activation(self) -> Callable[[Any], Any]:
-        config = self._model.config
-        path = config.get("sentence_transformers", {}).get("activation_fn")
+        # sentence-transformers 6 has a file of its own, and earlier versions wrote to config.json.
+        config, own = self._model.config, self._model._json("config_sentence_transformers.json")
+        if own.get("prompts", {}).get(own.get("default_prompt_name")):
+            raise ValueError(
+                "config_sentence_transformers.json has a default prompt, which CrossEncoder does not read"
+            )
+        path = own.get("activation_fn") or config.get("sentence_transformers", {}).get("activation_fn")
         path = path or config.get("sbert_ce_default_activation_function")
         name = str(path or "").rpartition(".")[2]
         if name == "Sigmoid" or (not name and self.num_labels == 1):

@@ -40,7 +40,10 @@ MODELS = [
 ]
 
 # OutOfMemory: of weights that no mapping has room for.
-REFUSALS = {"OutOfMemory", "ModelIOError", "ModelNotFoundError", "InvalidModel", "TooLarge", "Unsupported"}
+# "WrongModel": the tokenizer alone of a model that reads words.
+REFUSALS = {
+    "OutOfMemory", "ModelIOError", "ModelNotFoundError", "InvalidModel", "TooLarge", "Unsupported", "WrongModel",
+}  # fmt: skip
 
 LOAD = """
 import resource, sys
